@@ -1,0 +1,71 @@
+# Each module is judged by its own go.mod, whatever go.work lies above.
+export GOWORK := off
+# Servers that tests start live in sbin, which an ordinary user's PATH may lack.
+export PATH := $(PATH):/usr/sbin:/sbin
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS   += --no-builtin-rules --no-print-directory
+
+GO ?= go
+# How long make fuzz tries each target.
+FUZZTIME ?= 30s
+# Arguments of the program behind make bench.
+BENCH ?=
+
+# An importer of Weir inherits neither module: linters in tools/, rivals in bench/.
+MODULES := . $(if $(wildcard bench/go.mod),bench)
+SCRIPTS := .ci/run $(wildcard scripts/*)
+tool     = $(GO) tool -modfile=$(CURDIR)/tools/go.mod
+
+.DEFAULT_GOAL := help
+.PHONY: help build run setup test lint fmt bench fuzz
+
+help: ## list what there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build bin/weir
+	$(GO) build -o bin/weir ./cmd/weir
+
+run: ## see limits at work in the terminal; needs only Go
+	$(GO) run ./cmd/weir try
+
+setup: ## install what the tests need, or say what to install
+	@scripts/setup
+
+# -buildvcs=false: git refuses to describe a checkout that another user owns.
+test: setup ## run every test of every module, with the race detector
+	CGO_ENABLED=1 $(GO) test -race -timeout 15m ./...
+	@for m in $(filter-out .,$(MODULES)); do ( set -x; cd $$m; \
+		$(GO) build -buildvcs=false -o /dev/null ./... && $(GO) vet ./... && $(GO) test -timeout 5m ./... \
+	); done
+	@echo "test: ok ($(MODULES:.=weir))"
+
+lint: ## check format, vet, staticcheck, errcheck and shell syntax
+	@for f in $(SCRIPTS); do bash -n "$$f"; done
+	@unformatted=$$($(tool) gofumpt -l .); \
+	if [ -n "$$unformatted" ]; then \
+		echo "lint: not formatted, run make fmt:"; echo "$$unformatted"; exit 1; \
+	fi
+	@for m in $(MODULES); do ( set -x; cd $$m; \
+		$(GO) vet ./... && \
+		$(tool) staticcheck ./... && \
+		$(tool) errcheck -exclude $(CURDIR)/tools/errcheck.txt ./... \
+	); done
+	@echo "lint: ok ($(MODULES:.=weir))"
+
+fmt: ## format all Go files
+	$(tool) gofumpt -w .
+
+bench: setup ## compare with other limiters, memory and Redis, in one interleaved run
+	cd bench && $(GO) run ./cmd/compare $(BENCH)
+
+fuzz: setup ## fuzz every target, FUZZTIME (30s) each
+	@pkgs=$$($(GO) list ./...); \
+	for pkg in $$pkgs; do \
+		list=$$($(GO) test -list '^Fuzz' "$$pkg"); \
+		for target in $$(grep '^Fuzz' <<<"$$list"); do \
+			( set -x; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" ); \
+		done; \
+	done
+	@echo "fuzz: ok"

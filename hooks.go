@@ -1,0 +1,49 @@
+package weir
+
+import "time"
+
+// Hooks is how a Weir process is watched: metrics, spans and usage events are
+// fed from here, and no package counts on its own. A nil func is not called.
+// Hooks run on the deciding goroutine: they must not block or allocate, and
+// must not keep what they are given.
+type Hooks struct {
+	// Decided is called once per request.
+	Decided func(r *Request, d *Decision, took time.Duration)
+	// StoreCall is called once per round trip of a store.
+	StoreCall func(c StoreCall)
+	// Evicted is called when a bounded store drops states that still counted.
+	Evicted func(n int)
+	// Lost is called for events after which a counter may not be what it should.
+	Lost func(kind Loss, n int)
+}
+
+// StoreCall describes one round trip.
+type StoreCall struct {
+	Shard   string        // the node's address; bounded by the size of the cluster
+	Entries int           // requests answered
+	Groups  int           // distinct requests sent
+	Keys    int           // distinct keys touched
+	Took    time.Duration // the round trip
+	Script  time.Duration // of which the store was busy with this call, and with no other
+	Err     error
+}
+
+// Loss names what was lost.
+type Loss uint8
+
+// The losses.
+const (
+	LossLateAnswer   Loss = iota // decided by the store after its deadline: charged, but not used
+	LossRefund                   // a refund across slots that could not be made
+	LossUncertain                // a batch that may or may not have run
+	LossCorruptState             // a stored value that is not a state; read as empty
+)
+
+var lossNames = [...]string{"late_answer", "refund", "uncertain", "corrupt_state"}
+
+func (l Loss) String() string {
+	if int(l) >= len(lossNames) {
+		return "unknown"
+	}
+	return lossNames[l]
+}

@@ -1,0 +1,58 @@
+package algo
+
+import (
+	"math/bits"
+
+	"github.com/weirlimit/weir"
+)
+
+// The bucket machine counts units in use and the instant at which that count
+// was last whole: Used units at At + Frac/Den. One unit drains every
+// Whole + Rem/Den microseconds. This is GCRA with its theoretical arrival time
+// kept as a count and an instant instead of one number, so that the count
+// survives a change of rate:
+//
+//	TAT = At + Frac/Den + Used * (Whole + Rem/Den)
+
+// drainBucket removes the units drained by now.
+func drainBucket(m *weir.Meter, s *State, now weir.Micros) {
+	if s.Frac >= m.Den { // two limits with one mark
+		s.At, s.Frac = s.At+1, 0
+	}
+	s.Used = min(s.Used, m.UsedCap)
+	elapsed := int64(now - s.At)
+	if elapsed <= 0 {
+		return
+	}
+	if m.Den == 1 {
+		n := elapsed / m.Whole
+		if n >= s.Used {
+			s.clear()
+			return
+		}
+		s.Used -= n
+		s.At += weir.Micros(n * m.Whole)
+		return
+	}
+	if now >= bucketAt(m, s, s.Used) {
+		s.clear()
+		return
+	}
+	// Whole units in elapsed - Frac/Den: fewer than Used < 2^24, so the
+	// quotient fits; the product needs 128 bits.
+	hi, lo := bits.Mul64(uint64(elapsed), uint64(m.Den))
+	lo, borrow := bits.Sub64(lo, uint64(s.Frac), 0)
+	quo, _ := bits.Div64(hi-borrow, lo, uint64(m.Whole*m.Den+m.Rem))
+	n := int64(quo)
+	part := n*m.Rem + s.Frac // < 2^24 * 1e7 + 1e7 < 2^48
+	s.Used -= n
+	s.At += weir.Micros(n*m.Whole + part/m.Den)
+	s.Frac = part % m.Den
+}
+
+// bucketAt is the first whole microsecond at which n units have drained.
+// n <= UsedCap, so n*Whole < 2^52.
+func bucketAt(m *weir.Meter, s *State, n int64) weir.Micros {
+	part := n*m.Rem + s.Frac
+	return s.At + weir.Micros(n*m.Whole+(part+m.Den-1)/m.Den)
+}

@@ -1,0 +1,63 @@
+package algo
+
+import "github.com/weirlimit/weir"
+
+// Decide decides one Enforce charge that stands alone: it admits and takes
+// cost, or leaves s as it is. For concurrency, owner is who acquires.
+func Decide(m *weir.Meter, s *State, now weir.Micros, cost int64, owner Owner) weir.Outcome {
+	if cost == 0 && s.Used > 0 && s.Mark != m.Mark {
+		o, _ := Peek(m, *s, now, 0, nil)
+		return o
+	}
+	s.advance(m, now)
+	var o weir.Outcome
+	o.Before = s.usage()
+	o.OK = s.fits(m, cost, owner)
+	if o.OK && cost > 0 {
+		o.Delay = s.delay(m, now)
+		o.Granted = s.take(m, now, cost, owner)
+	}
+	s.describe(m, now, cost, &o)
+	return o
+}
+
+// fits tells whether cost units may be taken from an advanced state.
+func (s *State) fits(m *weir.Meter, cost int64, owner Owner) bool {
+	if cost == 0 || cost <= m.Capacity-s.Used {
+		return true
+	}
+	return m.Machine == weir.Slots && s.held(owner) >= 0
+}
+
+// delay is what a shaped charge waits for: all that was there before it.
+func (s *State) delay(m *weir.Meter, now weir.Micros) weir.Micros {
+	if !m.Shapes || s.Used == 0 {
+		return 0
+	}
+	return s.Expiry(m) - now
+}
+
+// describe fills what an outcome says of the state after it.
+func (s *State) describe(m *weir.Meter, now weir.Micros, cost int64, o *weir.Outcome) {
+	o.Remaining = s.room(m)
+	if s.Used > 0 {
+		o.ResetAfter = s.Expiry(m) - now
+	}
+	switch {
+	case o.OK:
+	case cost > m.Capacity:
+		o.RetryAfter = weir.Never
+	default:
+		o.RetryAfter = s.freeAt(m, s.Used+cost-m.Capacity) - now
+	}
+}
+
+// Peek describes s at now without changing it, as a charge of cost would find it.
+// It works on a copy of the runs in scratch, which it returns for reuse.
+func Peek(m *weir.Meter, s State, now weir.Micros, cost int64, scratch []Run) (weir.Outcome, []Run) {
+	s.Runs = append(scratch[:0], s.Runs...)
+	s.advance(m, now)
+	o := weir.Outcome{Before: s.usage(), OK: s.fits(m, cost, Owner{})}
+	s.describe(m, now, cost, &o)
+	return o, s.Runs[:0]
+}

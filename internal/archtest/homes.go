@@ -1,0 +1,53 @@
+package archtest
+
+// home is where a dependency may be imported outside of tests.
+type home struct {
+	imports  string // import path, and those below it
+	packages set
+	why      string
+}
+
+// The dependencies of production code. Tests may import what they like: an
+// importer of Weir does not compile them.
+var homes = []home{
+	{
+		"github.com/redis/rueidis",
+		set{"redisstore"},
+		"the client is a detail of one adapter, behind an interface of ours, and can be replaced there",
+	},
+	{
+		"github.com/spf13/cobra",
+		set{"cmd"},
+		"a library has no command line",
+	},
+	{
+		"github.com/spf13/pflag",
+		set{"cmd"},
+		"a library has no command line",
+	},
+	{
+		"google.golang.org/grpc",
+		edges,
+		"wire types stop at the edges: a domain made of messages changes with every protocol",
+	},
+	{
+		"google.golang.org/protobuf",
+		edges,
+		"wire types stop at the edges: a domain made of messages changes with every protocol",
+	},
+	{
+		"github.com/envoyproxy",
+		edges,
+		"Envoy's protocol is one of several ways in; the engine knows none of them",
+	},
+	{
+		"pgregory.net/rapid",
+		set{"storetest"},
+		"a test library has no place in what users compile",
+	},
+	{
+		"github.com/anishathalye/porcupine",
+		set{"storetest"},
+		"a test library has no place in what users compile",
+	},
+}

@@ -55,8 +55,8 @@ type Charge struct {
 	Cost  int64 // 0 or more; for UpTo, what is wanted
 	Mode  Mode
 	// Group, when not 0, makes a set of Enforce or Always charges that denies
-	// only when none of its members has room (quota groups). Members without
-	// room are then not charged, the others are.
+	// only when none of its members has room (quota groups). Enforce members
+	// without room are then not charged, the others are.
 	Group uint8
 }
 

@@ -24,7 +24,7 @@ type StoreCall struct {
 	Groups  int           // distinct requests sent
 	Keys    int           // distinct keys touched
 	Took    time.Duration // the round trip
-	Script  time.Duration // of which the store was busy with this call, and with no other
+	Script  time.Duration // of which the store was busy with this call and no other; 0 when not measured
 	Err     error
 }
 

@@ -24,23 +24,20 @@ type Outcome struct {
 // Usage is the observable part of a state.
 type Usage struct {
 	Used  int64  // units in use
-	Since Micros // bucket: when Used was last whole; window: its end; runs and slots: the newest; 0 when nothing is in use
+	Since Micros // bucket: when Used was last whole; window: its first; runs and slots: the newest; 0 when nothing is in use
 }
 
 // Binding returns the index of the charge that a caller should be told about:
 // of a denied entry the denying charge that lasts longest, of an admitted one
-// the one with least left. It is -1 for an entry without outcomes.
+// the one with least left. A group speaks through its member that passes first,
+// or has most left. It is -1 for an entry without outcomes.
 func (e *Entry) Binding() int {
 	best := -1
 	for i := range e.Outcomes {
-		o, mode := &e.Outcomes[i], e.Charges[i].Mode
-		if mode == Shadow || mode == Refund {
+		if !e.speaks(i) {
 			continue
 		}
-		if !e.Admitted && o.OK {
-			continue
-		}
-		if best < 0 || e.tighter(o, &e.Outcomes[best]) {
+		if best < 0 || e.tighter(i, best) {
 			best = i
 		}
 	}
@@ -50,9 +47,36 @@ func (e *Entry) Binding() int {
 	return best
 }
 
-func (e *Entry) tighter(a, b *Outcome) bool {
+// speaks tells whether charge i can be the binding one.
+func (e *Entry) speaks(i int) bool {
+	c, o := &e.Charges[i], &e.Outcomes[i]
+	if c.Mode == Shadow || c.Mode == Refund {
+		return false
+	}
+	if c.Group == 0 {
+		return e.Admitted || !o.OK
+	}
+	for j := range e.Charges {
+		if e.Charges[j].Group != c.Group || j == i {
+			continue
+		}
+		if !e.Admitted && e.Outcomes[j].OK || e.looser(j, i) {
+			return false
+		}
+	}
+	return e.Admitted || !o.OK
+}
+
+// tighter tells whether charge i leaves its caller less than charge j.
+func (e *Entry) tighter(i, j int) bool {
+	a, b := &e.Outcomes[i], &e.Outcomes[j]
 	if e.Admitted {
 		return a.Remaining < b.Remaining
 	}
 	return a.RetryAfter > b.RetryAfter
+}
+
+// looser is the other side of tighter; of equals, the first is looser.
+func (e *Entry) looser(i, j int) bool {
+	return e.tighter(j, i) || i < j && !e.tighter(i, j)
 }

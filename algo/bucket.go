@@ -19,7 +19,6 @@ func drainBucket(m *weir.Meter, s *State, now weir.Micros) {
 	if s.Frac >= m.Den { // two limits with one mark
 		s.At, s.Frac = s.At+1, 0
 	}
-	s.Used = min(s.Used, m.UsedCap)
 	elapsed := int64(now - s.At)
 	if elapsed <= 0 {
 		return
@@ -34,25 +33,27 @@ func drainBucket(m *weir.Meter, s *State, now weir.Micros) {
 		s.At += weir.Micros(n * m.Whole)
 		return
 	}
-	if now >= bucketAt(m, s, s.Used) {
-		s.clear()
-		return
-	}
-	// Whole units in elapsed - Frac/Den: fewer than Used < 2^24, so the
+	// Whole units in elapsed - Frac/Den: at most 10 a microsecond, so the
 	// quotient fits; the product needs 128 bits.
 	hi, lo := bits.Mul64(uint64(elapsed), uint64(m.Den))
 	lo, borrow := bits.Sub64(lo, uint64(s.Frac), 0)
 	quo, _ := bits.Div64(hi-borrow, lo, uint64(m.Whole*m.Den+m.Rem))
 	n := int64(quo)
+	if n >= s.Used {
+		s.clear()
+		return
+	}
 	part := n*m.Rem + s.Frac // < 2^24 * 1e7 + 1e7 < 2^48
 	s.Used -= n
 	s.At += weir.Micros(n*m.Whole + part/m.Den)
 	s.Frac = part % m.Den
 }
 
-// bucketAt is the first whole microsecond at which n units have drained.
-// n <= UsedCap, so n*Whole < 2^52.
+// bucketAt is the first whole microsecond at which n units have drained. More
+// than UsedCap, left by a faster limit, are taken for UsedCap: their drain would
+// exceed 2^52, and 142 years.
 func bucketAt(m *weir.Meter, s *State, n int64) weir.Micros {
+	n = min(n, m.UsedCap)
 	part := n*m.Rem + s.Frac
 	return s.At + weir.Micros(n*m.Whole+(part+m.Den-1)/m.Den)
 }

@@ -84,9 +84,14 @@ func (s *State) parseRuns(b []byte, owned bool) error {
 	if owned {
 		size = slotBytes
 	}
-	sum := int64(0)
+	sum, last := int64(0), weir.Micros(0)
 	for ; len(b) > 0; b = b[size:] {
 		r := Run{T: get56(b), N: get24(b[7:])}
+		if r.N == 0 || r.T < last {
+			s.clear()
+			return ErrCorrupt
+		}
+		last = r.T
 		if owned {
 			r.Owner = Owner(b[runBytes:slotBytes])
 		}

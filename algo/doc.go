@@ -6,7 +6,8 @@
 // limit of L units per window W and a burst B:
 //
 //	gcra, token_bucket  in every interval of length T, at most B + L*T/W units;
-//	                    demand above supply is used to within one unit
+//	                    demand above supply is used to within one unit, if B is
+//	                    at least 1 + the units that come in a microsecond
 //	leaky_bucket        releases (admission + delay) at most 1 + L*T/W units of
 //	                    cost 1 in every interval, and never delays past B*W/L
 //	fixed_window        at most L in a window of the clock, 2L across its edge
@@ -22,9 +23,12 @@
 // frees nothing. The units a bucket drains at the new rate count from the
 // last whole unit it drained.
 //
-// Instants never go back: a state remembers the latest it has seen, and an
-// earlier one is read as that. A clock that jumps ahead and returns therefore
-// creates nothing, and freezes what it touched until it has caught up.
+// Instants never go back: a state remembers the latest at which it was changed,
+// and an earlier one is read as that. A clock that jumps ahead and returns
+// therefore creates nothing, and freezes what it touched until it has caught up.
+//
+// A refund takes the latest units. One that means an earlier unit leaves the
+// bounds as they are for what was charged, not for what was not refunded.
 //
 // # Exactness
 //

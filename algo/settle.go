@@ -4,8 +4,9 @@ import "github.com/weirlimit/weir"
 
 // Settle decides the charges of one entry together: states[i] is the state of
 // charges[i]'s key, out[i] gets its outcome. It returns whether the entry is
-// admitted. See weir.Mode for what each charge does; a denied entry leaves the
-// states as they were, but for Always and Refund.
+// admitted. See weir.Mode for what each charge does; a denied entry leaves what
+// is in use as it was, but for Always and Refund. A state of another limit
+// becomes this one's, and dirty, even then: its expiry may have to move.
 func Settle(charges []weir.Charge, owner Owner, states []State, now weir.Micros, out []weir.Outcome) bool {
 	for i := range charges {
 		c, s := &charges[i], &states[i]

@@ -9,7 +9,7 @@ import (
 //
 //	         Used          At                       Frac          Runs
 //	Bucket   units in use  Used was whole then      + Frac/Den us  -
-//	Window   units in use  the window's end         -              -
+//	Window   units in use  an instant in the window -              -
 //	Runs     their sum     -                        -              oldest first
 //	Slots    their sum     -                        -              oldest first
 //
@@ -63,7 +63,7 @@ func (s *State) advance(m *weir.Meter, now weir.Micros) {
 	case weir.Bucket:
 		drainBucket(m, s, now)
 	case weir.Window:
-		if now >= s.At {
+		if now >= windowEnd(m, s) {
 			s.clear()
 		}
 	default:
@@ -99,13 +99,9 @@ func (s *State) take(m *weir.Meter, now weir.Micros, n int64, owner Owner) int64
 		return 0
 	}
 	switch m.Machine {
-	case weir.Bucket:
+	case weir.Bucket, weir.Window:
 		if s.Used == 0 {
 			s.At, s.Frac = now, 0
-		}
-	case weir.Window:
-		if s.Used == 0 {
-			s.At = now - now%m.Limit.Window + m.Limit.Window
 		}
 	default:
 		s.addRuns(m, now, n)
@@ -135,13 +131,20 @@ func (s *State) give(m *weir.Meter, n int64, owner Owner) int64 {
 	return n
 }
 
-// FreeAt is the instant from which n units fewer are in use (n <= Used).
+// windowEnd is the end of the window of the clock that s.At is in. The state has
+// the instant, not the end: under another window the units in use are in use
+// until that one ends.
+func windowEnd(m *weir.Meter, s *State) weir.Micros {
+	return s.At - s.At%m.Limit.Window + m.Limit.Window
+}
+
+// freeAt is the instant from which n units fewer are in use (n <= Used).
 func (s *State) freeAt(m *weir.Meter, n int64) weir.Micros {
 	switch m.Machine {
 	case weir.Bucket:
 		return bucketAt(m, s, n)
 	case weir.Window:
-		return s.At
+		return windowEnd(m, s)
 	default:
 		return s.runsFreeAt(n) + m.Limit.Window
 	}

@@ -69,7 +69,7 @@ type Entry struct {
 	Charges []Charge
 	// ID names the request, or is empty. A second entry with the same id, keys,
 	// costs and modes within 10 minutes of one that was admitted is not charged
-	// again: it gets the first answer. A denied entry charged nothing and is
+	// again: it gets the first answer. A denied entry that charged nothing is
 	// decided afresh. For concurrency the id is the owner of the unit, and
 	// required.
 	ID string

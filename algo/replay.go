@@ -33,5 +33,15 @@ func ReplayOwner(e *weir.Entry, scratch []byte) (owner Owner, ok bool, _ []byte)
 	return Owner(sum[:16]), true, b
 }
 
+// Remembered tells whether an entry with an id is to be remembered: it was
+// admitted, or it was denied and has charged or refunded all the same. Any other
+// denial did nothing, and whoever waits and asks again must be able to pass.
+func Remembered(admitted bool, out []weir.Outcome) bool {
+	for i := range out {
+		admitted = admitted || out[i].Granted != 0
+	}
+	return admitted
+}
+
 // ReplayWindow is how long a request id is remembered.
 const ReplayWindow = 10 * weir.Minute

@@ -72,6 +72,7 @@ type Decision struct {
 	Reason        Reason
 	Source        Source
 	Rule          string // the rule's name
+	Scope         string // the dimensions that share the rule's counter, such as tenant,route
 	Limit         Limit
 	Remaining     int64
 	ResetAfter    Micros
@@ -80,6 +81,22 @@ type Decision struct {
 	PolicyVersion string
 	Replayed      bool
 	Charges       []Charged // every charge, in order, also on denial
+	Matched       []Matched // one per descriptor of the request
+
+	// RuleIndex and SetSerial number the binding rule within the loaded set, so
+	// that a metric finds its counter without looking at a name; -1 for none.
+	RuleIndex int32
+	SetSerial uint32
+}
+
+// Matched is what a descriptor of a request met. Which charges are its own is
+// said by Charged.Descriptor.
+type Matched struct {
+	Rule      string         // the rule's id; empty when none applies
+	Name      string         // the rule's name, where it was given one
+	Unlimited bool           // matched, not counted
+	Zero      *Limit         // a limit of 0, which nothing fits into: matched, not counted
+	Metadata  map[string]any // the rule's own; not to be changed
 }
 
 // Charged is one charge of a Decision with its outcome.

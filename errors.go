@@ -15,6 +15,7 @@ const (
 	CodeInternal       Code = iota // a bug, or an answer no other code fits
 	CodeInvalid                    // the caller's input; Field says which
 	CodePolicyNotFound             // the named policy does not exist
+	CodeNotReady                   // no policies are loaded yet
 	CodeCanceled                   // the caller gave up
 	CodeClosed                     // the store was closed
 	CodeOverload                   // the store's queue is full; nothing was sent
@@ -34,7 +35,7 @@ const (
 )
 
 var codeNames = [codes]string{
-	"internal", "invalid", "policy_not_found", "canceled", "closed", "overload",
+	"internal", "invalid", "policy_not_found", "not_ready", "canceled", "closed", "overload",
 	"timeout", "refused", "readonly", "moved", "tryagain", "loading", "noauth",
 	"noperm", "clusterdown", "oom", "protocol",
 }
@@ -50,7 +51,7 @@ func (c Code) String() string {
 // by an operator.
 func (c Code) Temporary() bool {
 	switch c {
-	case CodeOverload, CodeTimeout, CodeRefused, CodeReadOnly, CodeMoved, CodeTryAgain, CodeLoading, CodeClusterDown:
+	case CodeNotReady, CodeOverload, CodeTimeout, CodeRefused, CodeReadOnly, CodeMoved, CodeTryAgain, CodeLoading, CodeClusterDown:
 		return true
 	}
 	return false

@@ -9,6 +9,10 @@ import "time"
 type Hooks struct {
 	// Decided is called once per request.
 	Decided func(r *Request, d *Decision, took time.Duration)
+	// Degraded is called for a decision that the store did not make, and why.
+	Degraded func(d *Decision, err error)
+	// Panicked is called when a panic was recovered.
+	Panicked func(what string)
 	// StoreCall is called once per round trip of a store.
 	StoreCall func(c StoreCall)
 	// Evicted is called when a bounded store drops states that still counted.

@@ -1,0 +1,249 @@
+package redisstore
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/weirlimit/weir"
+)
+
+// fly makes one round trip for the items of f and answers them. It returns
+// false when the shard should rest before the next.
+func (s *shard) fly(f *flight) bool {
+	// First of all a connection: what is given up while one is dialled is not
+	// sent.
+	n, err := s.acquire(s.store.base)
+	if err != nil {
+		return s.ground(f, err)
+	}
+	defer n.release()
+	if n := f.build(f.items, s.keyCap.get()); n < len(f.items) {
+		s.putBack(f, n)
+	}
+	if len(f.groups) == 0 { // every one of them was given up
+		dropAll(s.detach(f))
+		return true
+	}
+	if f.items[0].declared {
+		return s.flyDeclared(f)
+	}
+	sc, inArgs := s.store.scripts.declared, false
+	if s.store.follow != nil {
+		sc, inArgs = s.store.scripts.anySlot, true
+	}
+	keys, blob := f.encode()
+	began := time.Now()
+	reply, err := s.eval(sc, keys, blob, inArgs)
+	took := time.Since(began)
+	if err == nil {
+		err = f.read(&reply)
+	}
+	if err != nil {
+		return s.crash(f, err, took)
+	}
+	s.land(f, took)
+	return true
+}
+
+// ground deals with a flight that has no connection.
+func (s *shard) ground(f *flight, err error) bool {
+	f.reset()
+	for _, it := range f.items {
+		f.next = append(f.next, -1)
+		it.state.CompareAndSwap(queued, flying)
+	}
+	return s.crash(f, err, 0)
+}
+
+// eval runs the script on the shard's node, loading it where it is missing.
+func (s *shard) eval(sc script, keys []string, blob string, inArgs bool) (rueidis.RedisMessage, error) {
+	n, err := s.acquire(s.store.base)
+	if err != nil {
+		return rueidis.RedisMessage{}, err
+	}
+	defer n.release()
+	reply, err := s.store.evalOn(n.node, sc, keys, blob, inArgs, false)
+	if err != nil {
+		if _, isReply := errors.AsType[*rueidis.RedisError](err); !isReply || isReadOnly(err) {
+			s.retire(n)
+		}
+	}
+	return reply, err
+}
+
+func isReadOnly(err error) bool {
+	e, _ := classify(err)
+	return e.Code == weir.CodeReadOnly
+}
+
+func (s *Store) evalOn(n *node, sc script, keys []string, blob string, inArgs, asking bool) (rueidis.RedisMessage, error) {
+	args := append(make([]string, 0, len(keys)+2), blob)
+	if inArgs {
+		args, keys = append(args, keys...), nil
+	}
+	args = s.clockArg(args)
+	reply, err := n.eval(s.base, sc.sha, keys, args, asking)
+	if err == nil || !isNoScript(err) {
+		return reply, err
+	}
+	if _, err := n.do(s.base, "SCRIPT", "LOAD", sc.source); err != nil {
+		// It has not run: an error here says so.
+		return reply, &notSentError{err}
+	}
+	return n.eval(s.base, sc.sha, keys, args, asking)
+}
+
+func isNoScript(err error) bool {
+	re, ok := rueidis.IsRedisErr(err)
+	return ok && strings.HasPrefix(re.Error(), "NOSCRIPT")
+}
+
+// land answers the items of a flight from the script's answer.
+func (s *shard) land(f *flight, took time.Duration) {
+	items := s.detach(f)
+	s.recovered()
+	s.keyCap.observe(f.keys.len(), f.script)
+	var elsewhere []*item
+	late, admitted := 0, int64(0)
+	for gi := range f.groups {
+		g := &f.groups[gi]
+		if !f.reachable(g) {
+			elsewhere = append(elsewhere, s.divert(f, g, items)...)
+			continue
+		}
+		for i := g.head; i >= 0; i = f.next[i] {
+			it := items[i]
+			var e *weir.Entry
+			if it.state.CompareAndSwap(flying, done) {
+				e = it.entry
+			}
+			ok := f.answer(g, e)
+			if ok {
+				admitted++
+			}
+			if e != nil {
+				it.holder.answered(it)
+			} else if ok {
+				late++
+			}
+		}
+	}
+	f.audit(admitted)
+	s.report(f, took, late, nil)
+	for i, it := range items {
+		if it != nil { // not diverted
+			it.holder.dropped()
+		}
+		items[i] = nil
+	}
+	if len(elsewhere) > 0 {
+		s.store.follow.poke()
+		for _, it := range elsewhere {
+			s.store.resend(it)
+		}
+	}
+}
+
+// divert takes out the items of a group whose keys are not on this node: they
+// have not run, and go out again with declared keys, which Redis can redirect.
+func (s *shard) divert(f *flight, g *group, items []*item) []*item {
+	var out []*item
+	for i := g.head; i >= 0; i = f.next[i] {
+		it := items[i]
+		if !it.state.CompareAndSwap(flying, queued) {
+			continue
+		}
+		it.cause = &weir.Error{Code: weir.CodeMoved, Message: "the key's slot is on another node"}
+		it.declared = true
+		out = append(out, it)
+		items[i] = nil
+	}
+	return out
+}
+
+// audit compares what the script admitted with what was just computed. They
+// are the same function in two languages; a difference means that a stored
+// value was damaged, or a bug, and must not stay unseen.
+func (f *flight) audit(admitted int64) {
+	bad := f.corrupt
+	if admitted != f.admitted {
+		bad++
+	}
+	if bad > 0 {
+		f.store.lost(weir.LossCorruptState, bad)
+	}
+}
+
+// crash deals with a flight that failed as a whole. It returns false when the
+// shard should rest.
+func (s *shard) crash(f *flight, err error, took time.Duration) bool {
+	e, again := classify(err)
+	items := s.detach(f)
+	s.report(f, took, 0, e)
+	s.store.noticed(e)
+	closed := s.store.closed.Load()
+	if again && !closed {
+		s.again(items, e)
+		return false
+	}
+	answer := e
+	if closed {
+		answer = closedError()
+	}
+	n := 0
+	for _, it := range items {
+		if it.claim() {
+			it.fail(answer)
+		}
+		it.holder.dropped()
+		n++
+	}
+	if mayHaveRun(e) {
+		s.store.lost(weir.LossUncertain, n)
+	}
+	return e.Code != weir.CodeRefused
+}
+
+// mayHaveRun tells the failures after which nobody knows.
+func mayHaveRun(e *weir.Error) bool {
+	return e.Code == weir.CodeTimeout || e.Code == weir.CodeRefused || e.Code == weir.CodeProtocol
+}
+
+func (s *shard) recovered() {
+	s.mu.Lock()
+	s.mu.down = nil
+	s.mu.Unlock()
+}
+
+func (s *shard) report(f *flight, took time.Duration, late int, e *weir.Error) {
+	if late > 0 {
+		s.store.lost(weir.LossLateAnswer, late)
+	}
+	hook := s.store.opts.Hooks.StoreCall
+	if hook == nil {
+		return
+	}
+	c := weir.StoreCall{
+		Shard: s.addr, Entries: len(f.next), Groups: len(f.groups), Keys: f.keys.len(),
+		Took: took, Script: f.script,
+	}
+	if e != nil {
+		c.Err, c.Script = e, 0
+	}
+	hook(c)
+}
+
+func (s *Store) lost(kind weir.Loss, n int) {
+	if s.opts.Hooks.Lost != nil && n > 0 {
+		s.opts.Hooks.Lost(kind, n)
+	}
+}
+
+func dropAll(items []*item) {
+	for _, it := range items {
+		it.holder.dropped()
+	}
+}

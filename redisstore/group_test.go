@@ -1,0 +1,165 @@
+package redisstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/redistest"
+)
+
+// crowd has n callers decide the same entry at once and returns what they got.
+func crowd(s *Store, n int, e weir.Entry) []weir.Entry {
+	answers := make([]weir.Entry, n)
+	var start, end sync.WaitGroup
+	start.Add(1)
+	for i := range n {
+		end.Go(func() {
+			own := e
+			own.Charges = slices.Clone(e.Charges)
+			start.Wait()
+			answers[i] = decide(s, own)
+		})
+	}
+	start.Done()
+	end.Wait()
+	return answers
+}
+
+// countAdmitted fails the test on an error.
+func countAdmitted(t *testing.T, answers []weir.Entry) int {
+	t.Helper()
+	n := 0
+	for i := range answers {
+		if answers[i].Err != nil {
+			t.Fatalf("answer %d: %v", i, answers[i].Err)
+		}
+		if answers[i].Admitted {
+			n++
+		}
+	}
+	return n
+}
+
+func TestGroupCommit10000ChecksTakeFewCalls(t *testing.T) {
+	srv := redistest.Start(t)
+	s := openAt(t, srv)
+	const callers, capacity = 10_000, 7_000
+	admit(t, s, one("warm", still(1))) // the script is loaded
+	srv.MustDo("CONFIG", "RESETSTAT")
+
+	answers := crowd(s, callers, one("{hot}", still(capacity)))
+
+	if got := countAdmitted(t, answers); got != capacity {
+		t.Errorf("%d of %d admitted, want exactly %d", got, callers, capacity)
+	}
+	calls := srv.CommandStats()["evalsha"]
+	t.Logf("%d checks took %d script calls", callers, calls)
+	if calls == 0 || calls >= 500 {
+		t.Errorf("%d checks took %d script calls, want fewer than 500", callers, calls)
+	}
+}
+
+// A batch of identical entries is one group, or a few when the first of them
+// were under way before the last was queued; it must give what deciding them
+// one after the other gives, in order.
+func TestGroupingEqualsOneByOne(t *testing.T) {
+	srv := redistest.Start(t)
+	s := openAt(t, srv)
+	for _, tc := range []struct {
+		name string
+		l    weir.Limit
+		cost int64
+	}{
+		{"gcra", weir.Limit{Algorithm: weir.GCRA, Count: 50, Window: weir.Year}, 1},
+		{"gcra/cost", weir.Limit{Algorithm: weir.GCRA, Count: 50, Window: weir.Year}, 7},
+		{"leaky_bucket", weir.Limit{Algorithm: weir.LeakyBucket, Count: 50, Window: weir.Year}, 3},
+		{"fixed_window", weir.Limit{Algorithm: weir.FixedWindow, Count: 50, Window: weir.Year}, 3},
+		{"sliding_window", weir.Limit{Algorithm: weir.SlidingWindow, Count: 50, Window: weir.Year}, 3},
+		{"sliding_log", weir.Limit{Algorithm: weir.SlidingLog, Count: 50, Window: weir.Year}, 3},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			m := weir.MustMeter(tc.l)
+			entry := func(key string) weir.Entry {
+				return weir.Entry{Charges: []weir.Charge{{Key: key, Meter: m, Cost: tc.cost}}}
+			}
+			const n = 60
+			grouped := weir.Batch{Entries: make([]weir.Entry, n)}
+			for i := range grouped.Entries {
+				grouped.Entries[i] = entry("grouped/" + tc.name)
+			}
+			calls := srv.CommandStats()["evalsha"]
+			s.Decide(context.Background(), &grouped)
+			if got := srv.CommandStats()["evalsha"] - calls; got > n/4 {
+				t.Fatalf("the batch took %d calls: nothing was grouped", got)
+			}
+			for i := range grouped.Entries {
+				alone := decide(s, entry("alone/"+tc.name))
+				got, want := grouped.Entries[i], alone
+				if got.Err != nil || want.Err != nil {
+					t.Fatalf("entry %d: errors %v, %v", i, got.Err, want.Err)
+				}
+				g, w := got.Outcomes[0], want.Outcomes[0]
+				if got.Admitted != want.Admitted || g.OK != w.OK || g.Granted != w.Granted ||
+					g.Remaining != w.Remaining || g.Before.Used != w.Before.Used {
+					t.Errorf("entry %d: grouped %+v, one by one %+v", i, g, w)
+				}
+			}
+		})
+	}
+}
+
+// Concurrent callers see every remaining count once: no two answers are the
+// same decision.
+func TestConcurrentRemainingIsAPermutation(t *testing.T) {
+	srv := redistest.Start(t)
+	s := openAt(t, srv)
+	const capacity, callers = 500, 800
+	answers := crowd(s, callers, one("{perm}", still(capacity)))
+	if got := countAdmitted(t, answers); got != capacity {
+		t.Fatalf("%d admitted, want %d", got, capacity)
+	}
+	var seen [capacity]bool
+	for i := range answers {
+		if !answers[i].Admitted {
+			continue
+		}
+		r := answers[i].Outcomes[0].Remaining
+		if r < 0 || r >= capacity || seen[r] {
+			t.Fatalf("remaining %d was answered twice, or is none of 0 to %d", r, capacity-1)
+		}
+		seen[r] = true
+	}
+}
+
+// Entries that differ in anything are not grouped into one.
+func TestDifferentEntriesAreNotGrouped(t *testing.T) {
+	srv := redistest.Start(t)
+	s := openAt(t, srv)
+	m := still(1000)
+	other := still(999)
+	var b weir.Batch
+	for i := range 4 {
+		b.Entries = append(b.Entries,
+			one("k", m),
+			weir.Entry{Charges: []weir.Charge{{Key: "k", Meter: m, Cost: 2}}},
+			weir.Entry{Charges: []weir.Charge{{Key: "k", Meter: m, Cost: 1, Mode: weir.Shadow}}},
+			weir.Entry{Charges: []weir.Charge{{Key: "k", Meter: m, Cost: 1, Group: 1}}},
+			one("k2", other),
+			weir.Entry{Charges: []weir.Charge{{Key: "k", Meter: m, Cost: 1}}, ID: fmt.Sprint("id", i)},
+		)
+	}
+	s.Decide(context.Background(), &b)
+	if got := countAdmitted(t, b.Entries); got != len(b.Entries) {
+		t.Fatalf("%d of %d admitted", got, len(b.Entries))
+	}
+	if got := used(t, s, "k", m); got != 4*(1+2+1+1+1) {
+		t.Errorf("k has %d units in use, want 24", got)
+	}
+	if got := used(t, s, "k2", other); got != 4 {
+		t.Errorf("k2 has %d units in use, want 4", got)
+	}
+}

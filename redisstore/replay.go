@@ -1,0 +1,255 @@
+package redisstore
+
+import (
+	"errors"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/algo"
+)
+
+// replay holds what the script found, and repeats its decisions from that.
+type replay struct {
+	now      weir.Micros
+	admitted int64 // as the script counted
+	script   time.Duration
+	values   []rueidis.RedisMessage
+
+	states  []algo.State
+	loaded  []bool
+	local   []algo.State   // the states of one entry, side by side
+	scratch []weir.Outcome // for entries that were given up
+	records []record       // by replay key
+	corrupt int
+}
+
+// record is a request that was remembered, now or before.
+type record struct {
+	known    bool // there is one
+	now      weir.Micros
+	outcomes []weir.Outcome
+	granted  []int64
+}
+
+var errShortReply = errors.New("the script's answer is too short")
+
+// read takes the script's answer apart. It aliases the client's buffers, which
+// are only this flight's.
+func (f *flight) read(m *rueidis.RedisMessage) error {
+	values, err := m.ToArray()
+	if err != nil {
+		return err
+	}
+	n := f.keys.len() + f.replays.len()
+	if len(values) != n+3 {
+		return errShortReply
+	}
+	var tail [3]int64
+	for i := range tail {
+		if tail[i], err = values[n+i].ToInt64(); err != nil {
+			return err
+		}
+	}
+	f.now, f.admitted, f.script = weir.Micros(tail[0]), tail[1], time.Duration(tail[2])*time.Microsecond
+	f.values = values[:n]
+	f.corrupt = 0
+	f.states = grow(f.states, f.keys.len())
+	f.loaded = grow(f.loaded, f.keys.len())
+	clear(f.loaded)
+	f.records = grow(f.records, f.replays.len())
+	for i := range f.records {
+		f.records[i].known = false
+	}
+	return nil
+}
+
+// grow returns s with n elements, keeping what they refer to for reuse.
+func grow[T any](s []T, n int) []T {
+	if cap(s) < n {
+		s = append(s[:cap(s)], make([]T, n-cap(s))...)
+	}
+	return s[:n]
+}
+
+// state returns the state of a key, parsed for meter m when it is first met.
+func (f *flight) state(k uint16, m *weir.Meter) *algo.State {
+	st := &f.states[k]
+	if f.loaded[k] {
+		return st
+	}
+	f.loaded[k] = true
+	*st = algo.State{Runs: st.Runs[:0]}
+	if text, err := f.values[k].ToString(); err == nil {
+		f.parse([]byte(text), m, st)
+	}
+	return st
+}
+
+func (f *flight) parse(b []byte, m *weir.Meter, st *algo.State) {
+	if err := algo.ParseState(b, m, st); err != nil {
+		f.corrupt++
+	}
+}
+
+// reachable tells whether every key of the group was on the node.
+func (f *flight) reachable(g *group) bool {
+	for i := g.first; i < g.first+g.n; i++ {
+		if f.values[f.keyOf[i]].IsInt64() {
+			return false
+		}
+	}
+	return g.replay < 0 || !f.values[f.keys.len()+int(g.replay)].IsInt64()
+}
+
+// settle decides one entry of the group on the flight's states, exactly as the
+// script did, into out.
+func (f *flight) settle(g *group, out []weir.Outcome) bool {
+	charges := f.charges[g.first : g.first+g.n]
+	if len(charges) == 1 && charges[0].Mode == weir.Enforce && charges[0].Group == 0 {
+		c := &charges[0]
+		out[0] = algo.Decide(c.Meter, f.state(f.keyOf[g.first], c.Meter), f.now, c.Cost, g.owner)
+		return out[0].OK
+	}
+	return f.settleAll(charges, f.keyOf[g.first:g.first+g.n], g.owner, out)
+}
+
+func (f *flight) settleAll(charges []weir.Charge, keys []uint16, owner algo.Owner, out []weir.Outcome) bool {
+	f.local = grow(f.local, len(charges))
+	for i := range charges {
+		f.local[i] = *f.state(keys[i], charges[i].Meter)
+	}
+	ok := algo.Settle(charges, owner, f.local, f.now, out)
+	for i := range charges {
+		f.states[keys[i]] = f.local[i]
+		f.local[i].Runs = nil // the state above owns it
+	}
+	return ok
+}
+
+// answer fills e, or the flight's own memory when the entry was given up, with
+// the decision on one entry of g.
+func (f *flight) answer(g *group, e *weir.Entry) bool {
+	var out []weir.Outcome
+	if e != nil {
+		e.Outcomes = grow(e.Outcomes, int(g.n))
+		out = e.Outcomes
+	} else {
+		f.scratch = grow(f.scratch, int(g.n))
+		out = f.scratch
+	}
+	admitted, replayed, now := false, false, f.now
+	switch {
+	case g.flags&flagUndo != 0:
+		f.undo(g, out)
+	case g.replay >= 0:
+		admitted, replayed, now = f.remembered(g, out)
+	default:
+		admitted = f.settle(g, out)
+	}
+	if e != nil {
+		e.Admitted, e.Replayed, e.Now = admitted, replayed, now
+	}
+	return admitted
+}
+
+// remembered answers from the group's record if there is one, and makes one
+// otherwise.
+func (f *flight) remembered(g *group, out []weir.Outcome) (admitted, replayed bool, now weir.Micros) {
+	r := &f.records[g.replay]
+	if !r.known {
+		f.loadRecord(g, r)
+	}
+	if r.known {
+		copy(out, r.outcomes)
+		return algo.Passes(f.charges[g.first:g.first+g.n], out), true, r.now
+	}
+	admitted = f.settle(g, out)
+	if algo.Remembered(admitted, out) {
+		r.known, r.now = true, f.now
+		r.outcomes = append(r.outcomes[:0], out...)
+		r.granted = r.granted[:0]
+		for i := range out {
+			r.granted = append(r.granted, out[i].Granted)
+		}
+	}
+	return admitted, false, f.now
+}
+
+// loadRecord reads what an earlier call remembered: now u56, admitted u8, then
+// per charge the meter, granted u24, length u16 and the state before.
+func (f *flight) loadRecord(g *group, r *record) {
+	text, err := f.values[f.keys.len()+int(g.replay)].ToString()
+	if err != nil {
+		return
+	}
+	charges := append([]weir.Charge(nil), f.charges[g.first:g.first+g.n]...)
+	f.parseRecord([]byte(text), charges, g.owner, r)
+}
+
+// parseRecord replays a record into r, under the meters it was made with.
+func (f *flight) parseRecord(b []byte, charges []weir.Charge, owner algo.Owner, r *record) {
+	if len(b) < 8 {
+		return
+	}
+	r.now = weir.Micros(be(b[:7]))
+	if f.now >= r.now+algo.ReplayWindow {
+		return
+	}
+	b = b[8:]
+	states := make([]algo.State, len(charges))
+	r.granted = r.granted[:0]
+	for i := range charges {
+		if len(b) < meterBytes+5 {
+			return
+		}
+		m := parseMeter(b)
+		if !plausible(m) {
+			return
+		}
+		b = b[meterBytes:]
+		granted, n := be(b[:3]), int(be(b[3:5]))
+		if len(b) < 5+n {
+			return
+		}
+		charges[i].Meter = m
+		r.granted = append(r.granted, granted)
+		if n > 0 {
+			f.parse(b[5:5+n], m, &states[i])
+		}
+		b = b[5+n:]
+	}
+	r.outcomes = grow(r.outcomes, len(charges))
+	algo.Settle(charges, owner, states, r.now, r.outcomes)
+	r.known = true
+}
+
+// undo gives back what a record says was granted.
+func (f *flight) undo(g *group, out []weir.Outcome) {
+	r := &f.records[g.replay]
+	if !r.known {
+		f.loadRecord(g, r)
+	}
+	if !r.known {
+		clear(out)
+		return
+	}
+	charges := append([]weir.Charge(nil), f.charges[g.first:g.first+g.n]...)
+	for i := range charges {
+		charges[i].Mode, charges[i].Cost, charges[i].Group = weir.Refund, r.granted[i], 0
+	}
+	f.settleAll(charges, f.keyOf[g.first:g.first+g.n], g.owner, out)
+	// The record is gone for what follows in this flight. What Redis held must
+	// not be read again.
+	r.known = false
+	f.values[f.keys.len()+int(g.replay)] = rueidis.RedisMessage{}
+}
+
+func be(b []byte) int64 {
+	v := int64(0)
+	for _, c := range b {
+		v = v<<8 | int64(c)
+	}
+	return v
+}

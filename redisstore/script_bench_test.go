@@ -1,0 +1,53 @@
+package redisstore
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/redistest"
+)
+
+// BenchmarkScript measures Redis's own CPU per decision, by batch size, which
+// is what a shard's ceiling is made of.
+func BenchmarkScript(b *testing.B) {
+	limits := []string{"10000000/s burst 10000000", "9999991/s burst 9999991", "10000000/s", "10000000/s fixed_window"}
+	for _, text := range limits {
+		l, err := weir.ParseLimit(text)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, n := range []int{1, 8, 32, 128} {
+			b.Run(fmt.Sprintf("%s/keys=%d", l.Algorithm, n), func(b *testing.B) { benchmarkScript(b, weir.MustMeter(l), n) })
+		}
+	}
+}
+
+func benchmarkScript(b *testing.B, m *weir.Meter, n int) {
+	srv := redistest.Start(b)
+	s, err := New(context.Background(), Options{Addrs: []string{srv.Addr()}, Deadline: 5 * time.Second})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	batch := &weir.Batch{Entries: make([]weir.Entry, n)}
+	next := 0
+	redis := srv.CPU()
+	decisions := 0
+	for b.Loop() {
+		for i := range batch.Entries {
+			batch.Entries[i].Charges = append(batch.Entries[i].Charges[:0],
+				weir.Charge{Key: fmt.Sprintf("{tenant-%08d}3:api5:login1s", next%10_000), Meter: m, Cost: 1})
+			next++
+		}
+		s.Decide(context.Background(), batch)
+		decisions += n
+	}
+	if err := batch.Entries[0].Err; err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(srv.CPU()-redis)/float64(decisions), "redis-ns/decision")
+	b.ReportMetric(0, "ns/op")
+}

@@ -1,0 +1,220 @@
+package redisstore
+
+import (
+	"sync"
+	"time"
+
+	"github.com/weirlimit/weir"
+)
+
+const (
+	// flightsPerShard is how many round trips a shard may have under way. The
+	// second one starts only when pipelineAt entries wait: it keeps Redis busy
+	// while the first one's answers are handed out.
+	flightsPerShard = 2
+	pipelineAt      = 32
+
+	maxEntries  = 8192 // entries in a flight; identical ones cost little
+	maxKeysHard = 4096 // Lua's unpack fails near 8000
+
+	restFor    = 5 * time.Millisecond // for an item
+	minBackoff = 5 * time.Millisecond // for the shard
+	maxBackoff = 250 * time.Millisecond
+)
+
+// shard is the queue before one node, and the goroutines that empty it.
+type shard struct {
+	store   *Store
+	addr    string
+	flights [flightsPerShard]*flight
+	keyCap  *keyCap
+
+	mu struct {
+		sync.Mutex
+		queue   []*item
+		resting []*item // not to be tried again at once; see rest
+		waiting int     // goroutines with nothing to do
+		aloft   int     // flights between take and the end of fly
+		down    *weir.Error
+		closed  *weir.Error // why nothing may be queued any more
+	}
+	work *sync.Cond
+
+	conn struct {
+		sync.Mutex
+		node    *sharedNode
+		running int // goroutines of the shard; without any, nothing may be dialled
+	}
+}
+
+func (s *Store) startShard(addr string) *shard {
+	sh := &shard{store: s, addr: addr, keyCap: newKeyCap(s.opts.MaxKeys, s.opts.MaxScript)}
+	sh.work = sync.NewCond(&sh.mu.Mutex)
+	sh.conn.running = flightsPerShard
+	for i := range sh.flights {
+		sh.flights[i] = newFlight(s)
+	}
+	s.watch.add(sh)
+	for i := range sh.flights {
+		s.goRun(func() { sh.run(i) })
+	}
+	return sh
+}
+
+func (s *shard) enqueue(it *item) {
+	// Read before it is queued: after that, others may answer it and its memory
+	// may be another call's.
+	deadline := it.deadline
+	s.mu.Lock()
+	if err := s.refusalLocked(); err != nil {
+		s.mu.Unlock()
+		s.forward(it, err)
+		return
+	}
+	s.mu.queue = append(s.mu.queue, it)
+	s.wakeLocked()
+	s.mu.Unlock()
+	s.store.watch.expect(deadline)
+}
+
+func (s *shard) refusalLocked() *weir.Error {
+	if s.mu.closed != nil {
+		return s.mu.closed
+	}
+	if len(s.mu.queue) >= s.store.opts.MaxQueue {
+		return &weir.Error{Code: weir.CodeOverload, Message: "too many requests wait for redis"}
+	}
+	return nil
+}
+
+// wakeLocked wakes the first idle goroutine, or a further one when enough waits.
+func (s *shard) wakeLocked() {
+	if s.mu.waiting == flightsPerShard || s.mu.waiting > 0 && len(s.mu.queue) >= pipelineAt {
+		s.work.Signal()
+	}
+}
+
+func (s *shard) run(i int) {
+	f := s.flights[i]
+	backoff := minBackoff
+	for s.take(f) {
+		ok := s.fly(f)
+		s.mu.Lock()
+		s.mu.aloft--
+		s.mu.Unlock()
+		if ok {
+			backoff = minBackoff
+			continue
+		}
+		if !s.store.sleep(backoff) {
+			s.close(closedError())
+		}
+		backoff = min(2*backoff, maxBackoff)
+	}
+	s.conn.Lock()
+	n := s.conn.node
+	s.conn.running--
+	last := s.conn.running == 0
+	s.conn.Unlock()
+	if n != nil {
+		s.retire(n)
+	}
+	if last {
+		s.store.watch.remove(s)
+	}
+}
+
+// take moves waiting items into f. It returns false when the shard is closed
+// and nothing waits.
+func (s *shard) take(f *flight) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f.items = f.items[:0]
+	s.mu.waiting++
+	n := s.readyLocked()
+	for n == 0 {
+		if s.mu.closed != nil {
+			s.mu.waiting--
+			s.work.Broadcast()
+			return false
+		}
+		s.work.Wait()
+		n = s.readyLocked()
+	}
+	s.mu.waiting--
+	s.mu.aloft++
+	f.items = append(f.items, s.mu.queue[:n]...)
+	rest := copy(s.mu.queue, s.mu.queue[n:])
+	clear(s.mu.queue[rest:])
+	s.mu.queue = s.mu.queue[:rest]
+	s.wakeLocked()
+	return true
+}
+
+// readyLocked is how many items may be taken now. Beside another flight it takes
+// many to be worth the call, and none that must stay in order: two flights may
+// reach Redis in any order.
+func (s *shard) readyLocked() int {
+	n := min(len(s.mu.queue), maxEntries)
+	if s.mu.aloft == 0 {
+		return n
+	}
+	for i, it := range s.mu.queue[:n] {
+		if it.ordered {
+			n = i
+			break
+		}
+	}
+	if n < pipelineAt && s.mu.waiting < flightsPerShard {
+		return 0
+	}
+	return n
+}
+
+// detach takes the items out of the watchdog's sight: what is then done with
+// them takes microseconds.
+func (s *shard) detach(f *flight) []*item {
+	s.mu.Lock()
+	f.items, f.landed = f.landed[:0], f.items
+	s.mu.Unlock()
+	return f.landed
+}
+
+// close lets the shard's goroutines end and moves what waits elsewhere, or
+// answers it with err when the store closes.
+func (s *shard) close(err *weir.Error) {
+	s.mu.Lock()
+	if s.mu.closed == nil {
+		s.mu.closed = err
+	}
+	waiting := append(s.mu.queue, s.mu.resting...)
+	s.mu.queue, s.mu.resting = nil, nil
+	var aloft []*item
+	for _, f := range s.flights {
+		for _, it := range f.items {
+			if s.store.closed.Load() && it.claim() {
+				aloft = append(aloft, it)
+			}
+		}
+	}
+	s.work.Broadcast()
+	s.mu.Unlock()
+	for _, it := range aloft {
+		it.fail(err)
+	}
+	for _, it := range waiting {
+		s.forward(it, err)
+	}
+}
+
+// sleep waits, and returns false when the store closes first.
+func (s *Store) sleep(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-s.quit:
+		return false
+	}
+}

@@ -1,0 +1,81 @@
+package redisstore
+
+import (
+	"context"
+	"sync"
+)
+
+// sharedNode is a node that several flights use: it is closed when the last
+// one is done with it.
+type sharedNode struct {
+	*node
+	store *Store
+	mu    struct {
+		sync.Mutex
+		users   int
+		retired bool
+	}
+}
+
+func (n *sharedNode) release() {
+	n.mu.Lock()
+	n.mu.users--
+	last := n.mu.retired && n.mu.users == 0
+	n.mu.Unlock()
+	if last {
+		n.dispose()
+	}
+}
+
+// dispose closes the node in the background: a connection that hangs is given
+// a second to say goodbye.
+func (n *sharedNode) dispose() {
+	if n.store.closed.Load() {
+		n.close()
+		return
+	}
+	n.store.goRun(n.close)
+}
+
+// acquire returns the shard's node, dialling it if need be. One dial is under
+// way at a time.
+func (s *shard) acquire(ctx context.Context) (*sharedNode, error) {
+	s.conn.Lock()
+	defer s.conn.Unlock()
+	if s.conn.running == 0 {
+		return nil, &notSentError{leftError()}
+	}
+	if s.conn.node == nil {
+		addr, err := s.store.primaryAddr(ctx, s.addr)
+		if err != nil {
+			return nil, err
+		}
+		n, err := dialNode(ctx, addr, &s.store.opts)
+		if err != nil {
+			return nil, err
+		}
+		s.conn.node = &sharedNode{node: n, store: s.store}
+	}
+	n := s.conn.node
+	n.mu.Lock()
+	n.mu.users++
+	n.mu.Unlock()
+	return n, nil
+}
+
+// retire stops the use of a node: the next flight dials anew.
+func (s *shard) retire(n *sharedNode) {
+	s.conn.Lock()
+	if s.conn.node == n {
+		s.conn.node = nil
+	}
+	s.conn.Unlock()
+	n.mu.Lock()
+	first := !n.mu.retired
+	n.mu.retired = true
+	idle := n.mu.users == 0
+	n.mu.Unlock()
+	if first && idle {
+		n.dispose()
+	}
+}

@@ -1,0 +1,123 @@
+package redisstore
+
+import (
+	"encoding/binary"
+	"strconv"
+
+	"github.com/weirlimit/weir"
+)
+
+// encode packs the flight as commit.lua reads it, and lays out its keys as
+// strings: one allocation for all of them.
+func (f *flight) encode() (keys []string, blob string) {
+	b := append(f.blob[:0], f.timed())
+	b = binary.BigEndian.AppendUint16(b, uint16(len(f.meters)))
+	b = binary.BigEndian.AppendUint16(b, uint16(f.keys.len()))
+	b = binary.BigEndian.AppendUint16(b, uint16(f.replays.len()))
+	b = binary.BigEndian.AppendUint16(b, uint16(len(f.groups)))
+	for _, m := range f.meters {
+		b = appendMeter(b, m)
+	}
+	for i := range f.groups {
+		b = f.appendGroup(b, &f.groups[i])
+	}
+	f.blob = b
+
+	all := string(f.arena)
+	f.args = f.args[:0]
+	for _, sp := range f.keys.spans {
+		f.args = append(f.args, all[sp.from:sp.to])
+	}
+	for _, sp := range f.replays.spans {
+		f.args = append(f.args, all[sp.from:sp.to])
+	}
+	return f.args, string(b)
+}
+
+// timed asks the script to take its own time, which costs it a microsecond:
+// always where that is little, else now and then.
+func (f *flight) timed() byte {
+	f.sent++
+	if f.keys.len() >= 16 || f.sent%16 == 1 {
+		return 1
+	}
+	return 0
+}
+
+func appendMeter(b []byte, m *weir.Meter) []byte {
+	shapes := byte(0)
+	if m.Shapes {
+		shapes = 1
+	}
+	b = append(b, shapes, byte(m.Machine))
+	b = binary.BigEndian.AppendUint16(b, m.Mark)
+	b = append24(b, m.Capacity)
+	b = append56(b, m.Whole)
+	b = append24(b, m.Rem)
+	b = append24(b, m.Den)
+	b = append24(b, m.UsedCap)
+	b = append56(b, int64(m.Limit.Window))
+	b = append24(b, m.RunCap)
+	b = binary.BigEndian.AppendUint16(b, uint16(m.MaxRuns))
+	return append56(b, int64(m.Grid))
+}
+
+// meterBytes is the length of a packed meter.
+const meterBytes = 42
+
+// parseMeter reads what appendMeter wrote: enough of a meter to settle with.
+func parseMeter(b []byte) *weir.Meter {
+	return &weir.Meter{
+		Shapes: b[0] == 1, Machine: weir.Machine(b[1]), Mark: uint16(be(b[2:4])), Capacity: be(b[4:7]),
+		Whole: be(b[7:14]), Rem: be(b[14:17]), Den: be(b[17:20]), UsedCap: be(b[20:23]),
+		Limit:  weir.Limit{Window: weir.Micros(be(b[23:30]))},
+		RunCap: be(b[30:33]), MaxRuns: int(be(b[33:35])), Grid: weir.Micros(be(b[35:42])),
+	}
+}
+
+// plausible tells whether a meter that was read back can be settled with: a
+// damaged one must not divide by zero.
+func plausible(m *weir.Meter) bool {
+	window := m.Limit.Window
+	ok := m.Machine <= weir.Slots && m.Capacity >= 1 && m.Capacity <= weir.MaxCount && m.UsedCap >= m.Capacity &&
+		m.Den >= 1 && m.Den <= weir.MaxCount && m.Rem < m.Den && m.Whole+m.Rem > 0 && m.Whole <= int64(weir.MaxWindow) &&
+		window >= weir.MinWindow && window <= weir.MaxWindow
+	if m.Machine >= weir.Runs {
+		ok = ok && m.RunCap >= 1 && m.MaxRuns >= 2
+	}
+	return ok
+}
+
+func (f *flight) appendGroup(b []byte, g *group) []byte {
+	b = binary.BigEndian.AppendUint16(b, uint16(g.count))
+	b = append(b, byte(g.n), g.flags)
+	for i := g.first; i < g.first+g.n; i++ {
+		c := &f.charges[i]
+		b = binary.BigEndian.AppendUint16(b, f.keyOf[i]+1)
+		b = binary.BigEndian.AppendUint16(b, f.meterOf[i]+1)
+		b = append(b, byte(c.Mode), c.Group)
+		// More than any state can hold is as much as it can hold.
+		b = append24(b, min(c.Cost, weir.MaxUsed))
+	}
+	if g.replay >= 0 {
+		b = binary.BigEndian.AppendUint16(b, uint16(f.keys.len()+int(g.replay)+1))
+	}
+	if g.flags&flagOwner != 0 {
+		b = append(b, g.owner[:]...)
+	}
+	return b
+}
+
+func append24(b []byte, v int64) []byte { return append(b, byte(v>>16), byte(v>>8), byte(v)) }
+
+func append56(b []byte, v int64) []byte {
+	return append(b, byte(v>>48), byte(v>>40), byte(v>>32), byte(v>>24), byte(v>>16), byte(v>>8), byte(v))
+}
+
+// clockArg is the test clock's instant, or nothing.
+func (s *Store) clockArg(args []string) []string {
+	if s.opts.clock == nil {
+		return args
+	}
+	return append(args, strconv.FormatInt(int64(s.opts.clock()), 10))
+}

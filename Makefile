@@ -13,22 +13,22 @@ FUZZTIME ?= 30s
 # Arguments of the program behind make bench.
 BENCH ?=
 
-# An importer of Weir inherits neither module: linters in tools/, rivals in bench/.
-MODULES := . $(if $(wildcard bench/go.mod),bench)
+# An importer of Weir inherits neither module: linters and generators in tools/, rivals in bench/.
+MODULES := . tools $(if $(wildcard bench/go.mod),bench)
 SCRIPTS := .ci/run $(wildcard scripts/*)
 tool     = $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build run setup test lint fmt bench fuzz
+.PHONY: help build run setup test lint fmt generate generate-check bench fuzz
 
 help: ## list what there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/weir
 	$(GO) build -o bin/weir ./cmd/weir
 
-run: ## see limits at work in the terminal; needs only Go
-	$(GO) run ./cmd/weir try
+run: ## serve a sample policy, and say what to try; needs only Go
+	$(GO) run ./cmd/weir serve
 
 setup: ## install what the tests need, or say what to install
 	@scripts/setup
@@ -41,7 +41,7 @@ test: setup ## run every test of every module, with the race detector
 	); done
 	@echo "test: ok ($(MODULES:.=weir))"
 
-lint: ## check format, vet, staticcheck, errcheck and shell syntax
+lint: generate-check ## check format, vet, staticcheck, errcheck and shell syntax
 	@for f in $(SCRIPTS); do bash -n "$$f"; done
 	@unformatted=$$($(tool) gofumpt -l .); \
 	if [ -n "$$unformatted" ]; then \
@@ -56,6 +56,12 @@ lint: ## check format, vet, staticcheck, errcheck and shell syntax
 
 fmt: ## format all Go files
 	$(tool) gofumpt -w .
+
+generate: ## generate Go from the .proto files
+	cd tools && $(GO) run ./protogen -go $(GO) ../api
+
+generate-check: ## check that generated Go is what its sources give
+	cd tools && $(GO) run ./protogen -check -go $(GO) ../api
 
 bench: setup ## compare with other limiters, memory and Redis, in one interleaved run
 	cd bench && $(GO) run ./cmd/compare $(BENCH)

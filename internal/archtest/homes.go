@@ -41,6 +41,21 @@ var homes = []home{
 		"Envoy's protocol is one of several ways in; the engine knows none of them",
 	},
 	{
+		"go.yaml.in/yaml/v3",
+		set{"policy", "internal/policyfile", "cmd"},
+		"what people write is read where it is understood, and nowhere else",
+	},
+	{
+		"github.com/fsnotify/fsnotify",
+		set{"internal/policyfile"},
+		"one package watches files; the others are told",
+	},
+	{
+		"github.com/prometheus",
+		set{"internal/obs"},
+		"what is counted is said by hooks; how it is exposed is one package's affair",
+	},
+	{
 		"pgregory.net/rapid",
 		set{"storetest"},
 		"a test library has no place in what users compile",

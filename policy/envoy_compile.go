@@ -1,0 +1,155 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/weirlimit/weir"
+)
+
+// overrideID is the id of the rule behind limits that requests bring along. No
+// descriptor has it: in theirs a '%' is written %25.
+const overrideID = "%override"
+
+// compileEnvoy compiles the Envoy files among files, by domain. A file that
+// cannot stand beside those before it is left out; its problems name it.
+func compileEnvoy(files []*File, o Options) (map[string]*envoyDomain, []Problem) {
+	c := &envoyCompiler{compat: o.EnvoyCompat, shadow: o.EnvoyShadow, quota: o.EnvoyQuota, byDefault: weir.SlidingWindow, meters: map[weir.Limit]*weir.Meter{}}
+	if o.EnvoyCompat {
+		c.byDefault = weir.FixedWindow
+	}
+	domains := c.group(files, o.MergeDomains)
+	compiled := make(map[string]*envoyDomain, len(domains))
+	for _, name := range slices.Sorted(maps.Keys(domains)) {
+		compiled[name] = c.domain(name, domains[name])
+	}
+	return compiled, c.problems
+}
+
+type envoyCompiler struct {
+	compat    bool
+	shadow    bool // all rules
+	quota     bool // all rules that can be
+	byDefault weir.Algorithm
+	meters    map[weir.Limit]*weir.Meter // one per limit, however many rules have it
+	problems  []Problem
+}
+
+func (c *envoyCompiler) warn(at Position, code, message, hint string) {
+	c.problems = append(c.problems, Problem{At: at, Warning: true, Code: code, Message: message, Hint: hint})
+}
+
+// group sorts files by domain and leaves out those that contradict others.
+func (c *envoyCompiler) group(files []*File, merge bool) map[string][]*EnvoyFile {
+	domains := map[string][]*EnvoyFile{}
+	tops := map[string]map[string]*EnvoyDescriptor{} // of each domain, by composite
+	for _, f := range files {
+		if f.Envoy == nil {
+			continue
+		}
+		name, had := f.Envoy.Domain, domains[f.Envoy.Domain]
+		if len(had) > 0 && !merge {
+			c.problems = append(c.problems, Problem{
+				At: f.Envoy.At, Code: "duplicate-domain",
+				Message: fmt.Sprintf("duplicate domain '%s' in config file", name),
+				Hint:    "it is also in " + had[0].Name + "; join the two, or set MERGE_DOMAIN_CONFIG",
+			})
+			continue
+		}
+		if tops[name] == nil {
+			tops[name] = map[string]*EnvoyDescriptor{}
+		}
+		if merge && !c.fits(f.Envoy, tops[name]) {
+			continue
+		}
+		domains[name] = append(had, f.Envoy)
+	}
+	return domains
+}
+
+// fits tells whether a file of a shared domain repeats nothing of the others,
+// and adds it to top if so.
+func (c *envoyCompiler) fits(f *EnvoyFile, top map[string]*EnvoyDescriptor) bool {
+	fits := true
+	for i := range f.Descriptors {
+		d := &f.Descriptors[i]
+		if first := top[d.composite()]; first != nil {
+			c.problems = append(c.problems, duplicateDescriptor(d, f.Domain+"."+d.composite(), first))
+			fits = false
+		}
+	}
+	if fits {
+		for i := range f.Descriptors {
+			top[f.Descriptors[i].composite()] = &f.Descriptors[i]
+		}
+	}
+	return fits
+}
+
+// domain builds the tree of one domain.
+func (c *envoyCompiler) domain(name string, files []*EnvoyFile) *envoyDomain {
+	b := &envoyBuilder{
+		envoyCompiler: c,
+		domain:        &envoyDomain{name: name, top: envoyLevel{}},
+		names:         map[string]int32{},
+	}
+	for _, f := range files {
+		for i := range f.Descriptors {
+			b.add(b.domain.top, nil, &f.Descriptors[i], name)
+		}
+	}
+	b.finish(b.domain.top)
+	b.tellApart()
+	b.checkReplaces()
+	b.addOverride()
+	return b.domain
+}
+
+// meter returns the meter of a limit that was checked when it was read.
+func (c *envoyCompiler) meter(l *EnvoyLimit) *weir.Meter {
+	limit := l.limit(c.byDefault)
+	if m := c.meters[limit]; m != nil {
+		return m
+	}
+	m, err := weir.NewMeter(limit)
+	if err != nil {
+		c.problems = append(c.problems, Problem{At: l.At, Code: "bad-limit", Message: err.Error()})
+		return nil
+	}
+	c.meters[limit] = m
+	return m
+}
+
+// rule makes the rule of a node that has one. Its id comes later.
+func (c *envoyCompiler) rule(domain string, d *EnvoyDescriptor) *Rule {
+	r := &Rule{
+		Domain: domain, Name: d.Name, At: d.At,
+		Unlimited: d.Unlimited, Quota: d.Quota || c.quota && len(d.Limits) == 1, Replaces: d.Replaces,
+		Metadata: d.Metadata, DetailedMetric: d.DetailedMetric,
+	}
+	switch {
+	case d.Shadow || c.shadow:
+		r.Mode = weir.Shadow
+	case c.compat:
+		r.Mode = weir.Always
+	}
+	for i := range d.Limits {
+		l := &d.Limits[i]
+		if l.Requests == 0 {
+			r.Denies, r.Zero = true, l.limit(c.byDefault)
+			continue
+		}
+		if m := c.meter(l); m != nil {
+			r.Windows = append(r.Windows, m)
+		}
+	}
+	if r.Denies {
+		r.Windows = nil // what never passes need not be counted
+	}
+	return r
+}
+
+// escapeID keeps ids of descriptors apart from those that Weir makes.
+func escapeID(path string) string { return strings.ReplaceAll(path, "%", "%25") }

@@ -1,0 +1,148 @@
+package policy
+
+import (
+	"strconv"
+
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/key"
+)
+
+// resolve fills p with what the domain charges r. All descriptors are matched
+// before any is charged: one may replace the rule of another.
+func (d *envoyDomain) resolve(r *weir.Request, p *Plan) error {
+	replacing := false
+	for i := range r.Descriptors {
+		m := d.match(&r.Descriptors[i])
+		p.Descriptors = append(p.Descriptors, m)
+		replacing = replacing || m.Rule != nil && len(m.node.replaces) > 0
+	}
+	if replacing {
+		replace(p.Descriptors)
+	}
+	for i := range p.Descriptors {
+		if p.Descriptors[i].Rule == nil {
+			continue
+		}
+		if err := d.charge(r, p, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// match finds the rule of a descriptor. A limit that the request brings along
+// takes the place of whatever is configured, name, flags and all.
+func (d *envoyDomain) match(of *weir.Descriptor) Matched {
+	if of.Limit != nil {
+		return Matched{Rule: d.override.rule, node: d.override}
+	}
+	n, _ := d.find(of.Pairs)
+	if n == nil || n.rule == nil {
+		return Matched{}
+	}
+	return Matched{Rule: n.rule, Unlimited: n.rule.Unlimited, node: n}
+}
+
+// replace drops the matches whose name is among the replaces of another. What
+// is unlimited was not going to be counted, and stays.
+func replace(ms []Matched) {
+	for i := range ms {
+		if ms[i].node == nil {
+			continue
+		}
+		for _, name := range ms[i].node.replaces {
+			for j := range ms {
+				m := &ms[j]
+				if m.Rule != nil && !m.Unlimited && m.node.name == name {
+					m.Rule, m.Replaced = nil, m.Rule
+				}
+			}
+		}
+	}
+}
+
+// charge adds what descriptor i is charged under its rule.
+func (d *envoyDomain) charge(r *weir.Request, p *Plan, i int) error {
+	m, of := &p.Descriptors[i], &r.Descriptors[i]
+	cost, err := costOf(r, of)
+	if err != nil || m.Unlimited {
+		return err
+	}
+	if of.Limit != nil {
+		return d.chargeOverride(p, m, i, of, cost)
+	}
+	if m.Rule.Denies {
+		m.denies(&m.Rule.Zero, of, cost)
+		return nil
+	}
+	at := key.Key{Partition: m.Rule.ID}
+	if free := m.node.free; len(free) > 0 {
+		at.Partition = of.Pairs[free[0]].Value
+		p.values = p.values[:0]
+		for _, j := range free[1:] {
+			p.values = append(p.values, of.Pairs[j].Value)
+		}
+		at.Values = p.values
+	}
+	return p.charge(m.Rule, m.Rule.Windows, i, of, cost, &at)
+}
+
+// chargeOverride charges a limit that came with the request. Its counter is
+// named by the whole descriptor, and lives beside those of the tenant where the
+// configuration tells which entry that is.
+func (d *envoyDomain) chargeOverride(p *Plan, m *Matched, i int, of *weir.Descriptor, cost int64) error {
+	if of.Limit.Limit.Count == 0 {
+		m.denies(&of.Limit.Limit, of, cost)
+		return nil
+	}
+	var at key.Key
+	if _, free := d.find(of.Pairs); free >= 0 {
+		at.Partition = of.Pairs[free].Value
+		p.values = p.values[:0]
+		for j := range of.Pairs {
+			p.values = append(p.values, of.Pairs[j].Name, of.Pairs[j].Value)
+		}
+		at.Values = p.values
+	} else {
+		at.Partition = p.whole(of.Pairs)
+	}
+	meters := [1]*weir.Meter{of.Limit}
+	return p.charge(m.Rule, meters[:], i, of, cost, &at)
+}
+
+// denies notes that a limit of 0 has no room for cost. A peek and a refund need
+// none.
+func (m *Matched) denies(zero *weir.Limit, of *weir.Descriptor, cost int64) {
+	if cost > 0 && !of.Refund {
+		m.Denies = zero
+	}
+}
+
+// whole writes pairs so that no two lists of pairs are written alike: each text
+// has its length before it.
+func (p *Plan) whole(pairs []weir.Pair) string {
+	start := len(p.keys)
+	for i := range pairs {
+		for _, text := range [...]string{pairs[i].Name, pairs[i].Value} {
+			p.keys = strconv.AppendInt(p.keys, int64(len(text)), 10)
+			p.keys = append(p.keys, ':')
+			p.keys = append(p.keys, text...)
+		}
+	}
+	return view(p.keys[start:])
+}
+
+// costOf is what a descriptor costs: its own word counts, 0 included; that of
+// the request is 1 when it says nothing.
+func costOf(r *weir.Request, of *weir.Descriptor) (int64, error) {
+	cost := r.Cost
+	if of.HasCost {
+		cost = of.Cost
+	} else if cost == 0 {
+		cost = 1
+	}
+	if cost < 0 {
+		return 0, &weir.Error{Code: weir.CodeInvalid, Field: "cost", Message: "is below 0", Hint: "set refund to give units back"}
+	}
+	return cost, nil
+}

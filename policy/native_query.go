@@ -1,0 +1,70 @@
+package policy
+
+import (
+	"github.com/weirlimit/weir"
+)
+
+// maxDimensions bounds the dimensions of a request: looking one up is a walk
+// over them.
+const maxDimensions = 64
+
+// query is a request's dimensions, with what is derived from them.
+type query struct {
+	pairs []weir.Pair
+	// plan is the request's own, or that of its tenant in the tenants table.
+	plan string
+	// What route patterns are tried on. Empty: the request has none.
+	method, path           string
+	routeMethod, routePath string
+}
+
+// ask reads a descriptor's dimensions.
+func (d *nativeDomain) ask(pairs []weir.Pair, q *query) error {
+	if len(pairs) > maxDimensions {
+		return &weir.Error{
+			Code: weir.CodeInvalid, Field: "dimensions",
+			Message: "a request has at most 64 dimensions",
+		}
+	}
+	*q = query{pairs: pairs}
+	for i := range pairs {
+		for j := range i {
+			if pairs[i].Name == pairs[j].Name {
+				return &weir.Error{
+					Code: weir.CodeInvalid, Field: "dimensions",
+					Message: "dimension " + pairs[i].Name + " is there twice",
+					Hint:    "say which one the caller is limited by",
+				}
+			}
+		}
+	}
+	q.plan = q.get(dimPlan)
+	if q.plan == "" && len(d.tenants) > 0 {
+		q.plan = d.tenants[q.get(dimTenant)]
+	}
+	q.method, q.path = q.get(dimMethod), withoutQuery(q.get(dimPath))
+	q.routeMethod, q.routePath = splitRoute(withoutQuery(q.get(dimRoute)))
+	if q.routeMethod == "" {
+		q.routeMethod = q.method
+	}
+	return nil
+}
+
+// get returns the value of a dimension as sent; empty when there is none. An
+// empty value is as good as none: it tells nobody apart.
+func (q *query) get(name string) string {
+	for i := range q.pairs {
+		if q.pairs[i].Name == name {
+			return q.pairs[i].Value
+		}
+	}
+	return ""
+}
+
+// value is get with the plan as derived.
+func (q *query) value(name string) string {
+	if name == dimPlan {
+		return q.plan
+	}
+	return q.get(name)
+}

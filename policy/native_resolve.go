@@ -1,0 +1,203 @@
+package policy
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/key"
+)
+
+// purpose is what a resolution is for.
+type purpose uint8
+
+const (
+	toCheck   purpose = iota
+	toRelease         // give requests in progress back, and nothing else
+)
+
+// asking is one descriptor on its way through a domain.
+type asking struct {
+	query
+	request    *weir.Request
+	descriptor int
+	desc       weir.Descriptor // Refund is set for a release
+	cost       int64           // of the request, before the policy's own
+	purpose    purpose
+	named      bool // the request names the policy
+}
+
+// resolve evaluates all policies that match, or the one that is named. Each
+// descriptor is a request of its own; costs that meet in one counter add up.
+func (d *nativeDomain) resolve(r *weir.Request, p *Plan) error {
+	return d.resolveFor(toCheck, r, p)
+}
+
+func (d *nativeDomain) resolveFor(to purpose, r *weir.Request, p *Plan) error {
+	only := int32(-1)
+	if r.Policy != "" {
+		i, ok := d.byID[r.Policy]
+		if !ok {
+			return &weir.Error{Code: weir.CodePolicyNotFound, Field: "policy", Message: "there is no policy " + r.Policy}
+		}
+		only = i
+	}
+	if len(r.Descriptors) == 0 { // nothing is known of the request: limits for all still hold
+		return d.resolveOne(to, r, p, 0, &weir.Descriptor{}, only)
+	}
+	for i := range r.Descriptors {
+		if err := d.resolveOne(to, r, p, i, &r.Descriptors[i], only); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *nativeDomain) resolveOne(to purpose, r *weir.Request, p *Plan, i int, desc *weir.Descriptor, only int32) error {
+	p.Descriptors = append(p.Descriptors, Matched{})
+	a := asking{request: r, descriptor: i, desc: *desc, purpose: to, named: only >= 0}
+	if err := a.prepare(d); err != nil {
+		return err
+	}
+	if only >= 0 {
+		return d.apply(&d.policies[only], &a, p)
+	}
+	found, general := d.index.find(&a.query, p.found[:0]), d.index.general
+	p.found = found
+	for len(found) > 0 || len(general) > 0 { // both are in order: merge them
+		from := &general
+		if len(general) == 0 || len(found) > 0 && found[0] < general[0] {
+			from = &found
+		}
+		if err := d.apply(&d.policies[(*from)[0]], &a, p); err != nil {
+			return err
+		}
+		*from = (*from)[1:]
+	}
+	return nil
+}
+
+// prepare checks the descriptor and reads its dimensions and cost.
+func (a *asking) prepare(d *nativeDomain) error {
+	var err error
+	if a.cost, err = costOf(a.request, &a.desc); err != nil {
+		return err
+	}
+	if a.desc.Limit != nil {
+		return &weir.Error{
+			Code: weir.CodeInvalid, Field: "limit",
+			Message: "the limits of domain " + d.name + " are its policies', not the request's",
+		}
+	}
+	if a.purpose == toRelease {
+		a.desc.Refund = true
+	}
+	return d.ask(a.desc.Pairs, &a.query)
+}
+
+// apply charges a request to a policy, if it applies.
+func (d *nativeDomain) apply(pol *nativePolicy, a *asking, p *Plan) error {
+	route, ok := pol.matches(&a.query)
+	if !ok {
+		return nil
+	}
+	values := p.values[:0]
+	for _, name := range pol.by {
+		v := keyValue(&a.query, name, route)
+		if v == "" {
+			return pol.lacks(name, a.named)
+		}
+		values = append(values, v)
+	}
+	limits := meters{all: pol.slots} // a release looks everywhere: the plan may have changed meanwhile
+	if a.purpose == toCheck {
+		limits = d.limitsOf(pol, &a.query, values, p.Now)
+	}
+	at := key.Key{Partition: pol.tag}
+	if pol.partition >= 0 {
+		at.Partition = values[pol.partition]
+		n := len(values)
+		for i := range n {
+			if i != pol.partition {
+				values = append(values, values[i])
+			}
+		}
+		at.Values = values[n:]
+	}
+	p.values = values
+	return a.charge(pol, limits, p, &at)
+}
+
+// lacks is what becomes of a request without a dimension that the policy
+// counts by: it does not apply, unless that was asked for. A policy in shadow
+// asks for nothing.
+func (p *nativePolicy) lacks(name string, named bool) error {
+	if !p.require && !named || p.rule.Mode == weir.Shadow {
+		return nil
+	}
+	return &weir.Error{
+		Code: weir.CodeInvalid, Field: name,
+		Message: "policy " + p.rule.ID + " needs the dimension " + name,
+		Hint:    "send it with the request",
+	}
+}
+
+// limitsOf picks the limits: the counter's own, the plan's, the policy's.
+func (d *nativeDomain) limitsOf(pol *nativePolicy, q *query, values []string, now weir.Micros) meters {
+	if own, ok := d.overrides.Limits(d.name, pol.rule.ID, values, now); ok {
+		return splitMeters(own)
+	}
+	if q.plan != "" && pol.plans != nil {
+		if m, ok := pol.plans[q.plan]; ok {
+			return m
+		}
+	}
+	return pol.limits
+}
+
+// splitMeters finds where concurrency begins; an override gives it last, too.
+func splitMeters(all []*weir.Meter) meters {
+	n := 0
+	for n < len(all) && all[n].Machine != weir.Slots {
+		n++
+	}
+	return meters{all: all, rates: n}
+}
+
+// charge adds the charges. Units are charged at the policy's cost; a request
+// in progress is one, whatever it costs, and is given back by a release only.
+func (a *asking) charge(pol *nativePolicy, limits meters, p *Plan, at *key.Key) error {
+	rates, slots := limits.all[:limits.rates], limits.all[limits.rates:]
+	if a.purpose == toCheck && len(rates) > 0 {
+		if err := p.charge(pol.rule, rates, a.descriptor, &a.desc, times(a.cost, pol.unitCost(&a.query)), at); err != nil {
+			return err
+		}
+	}
+	if len(slots) == 0 || a.purpose == toCheck && a.desc.Refund {
+		return nil
+	}
+	one := min(a.cost, 1)
+	if a.purpose == toRelease {
+		one = 1
+	}
+	if a.request.ID == "" && one > 0 {
+		if pol.rule.Mode == weir.Shadow {
+			return nil
+		}
+		return &weir.Error{
+			Code: weir.CodeInvalid, Field: "id",
+			Message: "policy " + pol.rule.ID + " limits requests in progress",
+			Hint:    "send a request id, and release it when the request is done",
+		}
+	}
+	return p.charge(pol.rule, slots, a.descriptor, &a.desc, one, at)
+}
+
+// times multiplies costs; what does not fit is the largest number.
+func times(a, b int64) int64 {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	if hi != 0 || lo > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(lo)
+}

@@ -1,0 +1,78 @@
+package policy
+
+import (
+	"slices"
+	"time"
+
+	"github.com/weirlimit/weir"
+)
+
+// Plan is what resolving a request gives: the charges to make, and which rule
+// of which descriptor each is for. It is reused: Reset, then Resolve. Keys are
+// views on the plan's own memory, valid until it is reset.
+type Plan struct {
+	// Charges have distinct keys: descriptors that meet in one counter have
+	// their costs added.
+	Charges []weir.Charge
+	// Uses says what the charges are for. Several may use one charge.
+	Uses []Use
+	// Descriptors has an element per descriptor of the request.
+	Descriptors []Matched
+	// Fail is the strictest of the rules' fail modes (closed, local, open), and
+	// Deadline the shortest of theirs, or 0.
+	Fail     FailMode
+	Deadline time.Duration
+	// Now is the instant at which overrides are looked up. The caller sets it
+	// before Resolve; Reset leaves it.
+	Now weir.Micros
+
+	keys   []byte
+	values []string // of the key being made
+	found  []int32  // native policies that may match
+}
+
+// Use is one window of one rule that applies.
+type Use struct {
+	Rule       *Rule
+	Meter      *weir.Meter
+	Descriptor int
+	Charge     int // index into Charges
+	Cost       int64
+}
+
+// Matched is what a descriptor of the request met.
+type Matched struct {
+	Rule      *Rule // the Envoy rule, or nil; of a native request, nil
+	Unlimited bool
+	// Denies is the limit of 0 that the descriptor's cost does not fit into; nil
+	// for all others. It denies the request as the rule's Mode and Quota say.
+	Denies *weir.Limit
+	// Replaced matched too, but a rule that another descriptor matched has it
+	// among its Replaces: Rule is then nil.
+	Replaced *Rule
+
+	node *envoyNode
+}
+
+// Denied tells whether the request is denied whatever a store would say: a
+// limit of 0 applies, and not only as one of several quotas.
+func (p *Plan) Denied() bool {
+	quota := false
+	for i := range p.Descriptors {
+		m := &p.Descriptors[i]
+		switch {
+		case m.Denies == nil || m.Rule.Mode == weir.Shadow:
+		case m.Rule.Quota:
+			quota = true
+		default:
+			return true
+		}
+	}
+	return quota && !slices.ContainsFunc(p.Charges, func(c weir.Charge) bool { return c.Group == quotaGroup })
+}
+
+// Reset empties p and keeps its memory.
+func (p *Plan) Reset() {
+	p.Charges, p.Uses, p.Descriptors, p.keys = p.Charges[:0], p.Uses[:0], p.Descriptors[:0], p.keys[:0]
+	p.Fail, p.Deadline = FailOpen, 0
+}

@@ -1,0 +1,87 @@
+package policy
+
+import (
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/key"
+)
+
+// quotaGroup is the group of all quota charges of a request.
+const quotaGroup = 1
+
+// charge adds what a rule asks of one descriptor: a charge per meter. at names
+// the counter: its partition and values; the rest comes from the rule and the
+// meter.
+func (p *Plan) charge(r *Rule, meters []*weir.Meter, descriptor int, d *weir.Descriptor, cost int64, at *key.Key) error {
+	mode := r.Mode
+	if d.Refund {
+		mode = weir.Refund
+	}
+	for _, m := range meters {
+		at.Domain, at.Rule, at.Algorithm, at.Window = r.Domain, r.ID, m.Limit.Algorithm, m.Limit.Window
+		i, err := p.add(weir.Charge{Key: p.key(at), Meter: m, Cost: cost, Mode: mode, Group: groupOf(r, mode)})
+		if err != nil {
+			return err
+		}
+		p.Uses = append(p.Uses, Use{Rule: r, Meter: m, Descriptor: descriptor, Charge: i, Cost: cost})
+	}
+	p.tighten(r)
+	return nil
+}
+
+func groupOf(r *Rule, mode weir.Mode) uint8 {
+	if r.Quota && (mode == weir.Enforce || mode == weir.Always) {
+		return quotaGroup
+	}
+	return 0
+}
+
+// key encodes a counter's name. Encoding may move the plan's memory; names that
+// were given out before stay valid in the old.
+func (p *Plan) key(k *key.Key) string {
+	start := len(p.keys)
+	p.keys = key.Append(p.keys, k)
+	return view(p.keys[start:])
+}
+
+// add returns the index of the charge with that key, adding the costs where
+// there is one.
+func (p *Plan) add(c weir.Charge) (int, error) {
+	for i := range p.Charges {
+		have := &p.Charges[i]
+		if have.Key != c.Key {
+			continue
+		}
+		if have.Mode != c.Mode {
+			return 0, &weir.Error{
+				Code: weir.CodeInvalid, Field: "descriptors",
+				Message: "two descriptors use one counter in different ways",
+				Hint:    "charge and refund it in two requests",
+			}
+		}
+		have.Cost += c.Cost
+		if have.Cost < 0 { // two costs near the largest number
+			have.Cost = int64(^uint64(0) >> 1)
+		}
+		return i, nil
+	}
+	if len(p.Charges) == weir.MaxCharges {
+		return 0, &weir.Error{Code: weir.CodeInvalid, Field: "descriptors", Message: "too many limits apply to one request"}
+	}
+	p.Charges = append(p.Charges, c)
+	return len(p.Charges) - 1, nil
+}
+
+// strictness orders the fail modes.
+var strictness = [...]int{FailOpen: 0, FailLocal: 1, FailClosed: 2}
+
+func (p *Plan) tighten(r *Rule) {
+	if r.Mode == weir.Shadow {
+		return // what changes no answer has no say in how one fails
+	}
+	if strictness[r.Fail] > strictness[p.Fail] {
+		p.Fail = r.Fail
+	}
+	if r.Deadline > 0 && (p.Deadline == 0 || r.Deadline < p.Deadline) {
+		p.Deadline = r.Deadline
+	}
+}

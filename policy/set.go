@@ -1,0 +1,63 @@
+package policy
+
+import (
+	"github.com/weirlimit/weir"
+)
+
+// Options says how files are compiled.
+type Options struct {
+	// EnvoyCompat counts as envoyproxy/ratelimit does: every descriptor counts,
+	// denied or not, in fixed windows; and one bad file rejects the load.
+	EnvoyCompat bool
+	// EnvoyShadow and EnvoyQuota put every Envoy rule in shadow_mode, or in
+	// quota_mode, whatever it says.
+	EnvoyShadow, EnvoyQuota bool
+	// MergeDomains lets several Envoy files share a domain.
+	MergeDomains bool
+	// Overrides are asked for native limits first; nil for none.
+	Overrides Overrides
+}
+
+// File is one parsed file: of exactly one format.
+type File struct {
+	Name   string
+	Envoy  *EnvoyFile
+	Native *NativeFile
+}
+
+// Set is a compiled set of rules. It is immutable.
+type Set struct {
+	version string
+	envoy   map[string]*envoyDomain
+	native  map[string]*nativeDomain
+	rules   []*Rule
+}
+
+// Rules returns all rules, by their Index. The slice and the rules are not to
+// be changed.
+func (s *Set) Rules() []*Rule { return s.rules }
+
+// Version names the set's contents: the same files give the same version.
+func (s *Set) Version() string { return s.version }
+
+// Resolve fills p with what r is to be charged. A request that nothing applies
+// to has an empty plan. The error is an *weir.Error: CodeInvalid for a request
+// that cannot be right, CodePolicyNotFound for a policy that does not exist.
+func (s *Set) Resolve(r *weir.Request, p *Plan) error {
+	p.Reset()
+	if r.Policy == "" {
+		if d := s.envoy[r.Domain]; d != nil {
+			return d.resolve(r, p)
+		}
+	}
+	if d := s.native[r.Domain]; d != nil {
+		return d.resolve(r, p)
+	}
+	if r.Policy != "" {
+		return &weir.Error{Code: weir.CodePolicyNotFound, Field: "policy", Message: "there is no policy " + r.Policy}
+	}
+	for range r.Descriptors {
+		p.Descriptors = append(p.Descriptors, Matched{})
+	}
+	return nil
+}

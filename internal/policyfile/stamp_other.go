@@ -1,0 +1,7 @@
+//go:build !linux
+
+package policyfile
+
+import "io/fs"
+
+func (s *stamp) addSystem(fs.FileInfo) {}

@@ -1,0 +1,60 @@
+package memstore
+
+import (
+	"math"
+	"time"
+
+	"github.com/weirlimit/weir"
+)
+
+// clock tells the store's time. One reading is 40 ns, half of a check: every
+// call takes one.
+type clock struct {
+	read  func() weir.Micros // nil for the system's
+	start time.Time
+	base  weir.Micros // the instant of start
+}
+
+func newClock(read func() weir.Micros) clock {
+	c := clock{read: read, start: time.Now()}
+	if read != nil {
+		c.base = read()
+	} else {
+		c.base = weir.MicrosAt(c.start)
+	}
+	return c
+}
+
+func (c *clock) now() weir.Micros {
+	if c.read != nil {
+		return c.read()
+	}
+	return c.base + weir.Micros(time.Since(c.start)/time.Microsecond)
+}
+
+// tick is a coarse instant: units of 2^18 us, about a quarter of a second,
+// since the store was made. 32 bits of them are 35 years.
+type tick uint32
+
+const (
+	tickBits = 18
+	// never is the due instant of what 32 bits cannot hold, and of an empty
+	// page. No reading of the clock reaches it.
+	never tick = math.MaxUint32
+)
+
+// tick rounds an instant down, so that nothing is due early.
+func (c *clock) tick(now weir.Micros) tick {
+	n := int64(now-c.base) >> tickBits
+	return tick(min(max(n, 0), int64(never)-1))
+}
+
+// due rounds an instant up. It is 1 or more: at tick 0, which is also that of
+// every instant before the store was made, nothing is due.
+func (c *clock) due(at weir.Micros) tick {
+	n := int64(at-c.base+1<<tickBits-1) >> tickBits
+	return tick(min(max(n, 1), int64(never)))
+}
+
+// at is the latest instant that due rounds to t.
+func (c *clock) at(t tick) weir.Micros { return c.base + weir.Micros(t)<<tickBits }

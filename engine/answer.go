@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"github.com/weirlimit/weir"
+)
+
+// describe says what each descriptor met.
+func (f *flow) describe() {
+	for i := range f.plan.Descriptors {
+		m := &f.plan.Descriptors[i]
+		out := weir.Matched{Unlimited: m.Unlimited, Zero: m.Denies}
+		if m.Rule != nil {
+			out.Rule, out.Metadata = m.Rule.ID, m.Rule.Metadata
+			if m.Rule.Name != m.Rule.ID {
+				out.Name = m.Rule.Name
+			}
+		}
+		f.dec.Matched = append(f.dec.Matched, out)
+	}
+}
+
+// fill turns the store's answer into the decision.
+func (f *flow) fill(e *weir.Entry) {
+	d := f.dec
+	d.Verdict, d.Reason, d.Source, d.Replayed = weir.Allow, weir.ReasonNone, weir.SourceStore, e.Replayed
+	if !e.Admitted {
+		d.Verdict, d.Reason = weir.Deny, weir.ReasonExhausted
+	}
+	enforced := false
+	for i := range f.plan.Uses {
+		u := &f.plan.Uses[i]
+		c := &e.Charges[u.Charge]
+		enforced = enforced || c.Mode != weir.Shadow
+		d.Charges = append(d.Charges, weir.Charged{
+			Rule: u.Rule.ID, Descriptor: u.Descriptor, Limit: u.Meter.Limit,
+			Cost: u.Cost, Mode: c.Mode, Outcome: e.Outcomes[u.Charge],
+		})
+		d.Delay = max(d.Delay, e.Outcomes[u.Charge].Delay)
+	}
+	if !enforced {
+		d.Source = weir.SourceShadow
+	}
+	f.bind(e.Binding(), e)
+}
+
+// bind describes the limit that a caller should be told about.
+func (f *flow) bind(charge int, e *weir.Entry) {
+	d := f.dec
+	if charge < 0 {
+		return
+	}
+	o := &e.Outcomes[charge]
+	for i := range f.plan.Uses {
+		u := &f.plan.Uses[i]
+		if u.Charge != charge {
+			continue
+		}
+		d.Rule, d.Scope, d.RuleIndex, d.Limit = u.Rule.ID, u.Rule.Scope, u.Rule.Index, u.Meter.Limit
+		break
+	}
+	d.Remaining, d.ResetAfter, d.RetryAfter = o.Remaining, o.ResetAfter, o.RetryAfter
+	if e.Admitted {
+		d.RetryAfter = 0
+		return
+	}
+	if o.RetryAfter == weir.Never {
+		d.Reason = weir.ReasonTooCostly
+	}
+}
+
+// denyOutright answers a request that a rule which admits nothing applies to.
+func (f *flow) denyOutright() {
+	d := f.dec
+	d.Verdict, d.Reason, d.RetryAfter = weir.Deny, weir.ReasonExhausted, weir.Never
+	for i := range f.plan.Descriptors {
+		if m := &f.plan.Descriptors[i]; m.Denies != nil {
+			d.Rule, d.Scope, d.RuleIndex, d.Limit = m.Rule.ID, m.Rule.Scope, m.Rule.Index, *m.Denies
+			return
+		}
+	}
+}

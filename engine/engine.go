@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/policy"
+)
+
+// DefaultDeadline is how long a check may take when nobody says otherwise.
+const DefaultDeadline = 10 * time.Millisecond
+
+// Options configures an Engine. Store is required.
+type Options struct {
+	Store    weir.Store
+	Deadline time.Duration // per check; a rule and a request may ask for less
+	Hooks    weir.Hooks
+}
+
+// Engine decides requests. Make one with New.
+type Engine struct {
+	store    weir.Store
+	deadline time.Duration
+	hooks    weir.Hooks
+	loaded   atomic.Pointer[loaded]
+	flows    sync.Pool
+}
+
+// loaded is a set and its number.
+type loaded struct {
+	set    *policy.Set
+	serial uint32
+}
+
+var _ weir.AsyncChecker = (*Engine)(nil)
+
+// New returns an engine without policies: until Swap, requests fail with
+// CodeNotReady.
+func New(o Options) (*Engine, error) {
+	if o.Store == nil {
+		return nil, &weir.Error{Code: weir.CodeInvalid, Field: "store", Message: "is missing"}
+	}
+	if o.Deadline <= 0 {
+		o.Deadline = DefaultDeadline
+	}
+	e := &Engine{store: o.Store, deadline: o.Deadline, hooks: o.Hooks}
+	e.flows.New = func() any { return newFlow(e) }
+	return e, nil
+}
+
+// Swap makes set the one that decides, and returns its serial number. Requests
+// under way finish under the set they began with.
+func (e *Engine) Swap(set *policy.Set) uint32 {
+	for {
+		old := e.loaded.Load()
+		next := &loaded{set: set, serial: 1}
+		if old != nil {
+			next.serial = old.serial + 1
+		}
+		if e.loaded.CompareAndSwap(old, next) {
+			return next.serial
+		}
+	}
+}
+
+// NextSerial is the number that the next Swap will give. Whoever swaps may so
+// prepare for it; there should be one who does.
+func (e *Engine) NextSerial() uint32 {
+	if l := e.loaded.Load(); l != nil {
+		return l.serial + 1
+	}
+	return 1
+}
+
+// Set returns the set in force, or nil.
+func (e *Engine) Set() *policy.Set {
+	if l := e.loaded.Load(); l != nil {
+		return l.set
+	}
+	return nil
+}
+
+// Submit implements weir.AsyncChecker.
+func (e *Engine) Submit(r *weir.Request, d *weir.Decision, done func(error)) {
+	f := e.flows.Get().(*flow)
+	f.begin(r, d, done)
+	f.run()
+}
+
+// Check implements weir.Checker.
+func (e *Engine) Check(ctx context.Context, r *weir.Request, d *weir.Decision) error {
+	w := waiters.Get().(*waiter)
+	deadline, ok := ctx.Deadline()
+	if ok && (r.Deadline.IsZero() || deadline.Before(r.Deadline)) {
+		own := r.Deadline
+		r.Deadline = deadline
+		defer func() { r.Deadline = own }()
+	}
+	// The store answers by the deadline, so there is no need to watch ctx: what
+	// it would gain is a goroutine that returns before its memory is free.
+	e.Submit(r, d, w.done)
+	<-w.wake
+	err := w.err
+	w.err = nil
+	waiters.Put(w)
+	return err
+}
+
+// waiter turns a callback into something to wait for.
+type waiter struct {
+	wake chan struct{}
+	err  error
+	done func(error)
+}
+
+var waiters = sync.Pool{New: func() any {
+	w := &waiter{wake: make(chan struct{}, 1)}
+	w.done = func(err error) {
+		w.err = err
+		w.wake <- struct{}{}
+	}
+	return w
+}}

@@ -1,0 +1,185 @@
+package engine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/policy"
+)
+
+// flow is one request on its way, and all the memory it needs.
+type flow struct {
+	engine *Engine
+	req    *weir.Request
+	dec    *weir.Decision
+	done   func(error)
+	began  time.Time
+	under  *loaded
+
+	plan     policy.Plan
+	batch    weir.Batch // of one entry
+	complete func(*weir.Batch)
+}
+
+func newFlow(e *Engine) *flow {
+	f := &flow{engine: e}
+	f.batch.Entries = make([]weir.Entry, 1)
+	f.complete = f.answered
+	return f
+}
+
+func (f *flow) begin(r *weir.Request, d *weir.Decision, done func(error)) {
+	f.req, f.dec, f.done = r, d, done
+	f.began = time.Now()
+	f.under = f.engine.loaded.Load()
+	*d = weir.Decision{Charges: d.Charges[:0], Matched: d.Matched[:0], RuleIndex: -1}
+}
+
+// run resolves the request and hands it to the store, or answers it at once.
+func (f *flow) run() {
+	if decided, err := f.prepare(); decided {
+		f.finish(err)
+		return
+	}
+	f.engine.store.Submit(&f.batch, f.complete)
+}
+
+// prepare resolves the request. It returns true when there is nothing to ask
+// the store.
+func (f *flow) prepare() (decided bool, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			decided, err = true, nil
+			f.panicked(p)
+		}
+	}()
+	if f.under == nil {
+		return true, notReady()
+	}
+	f.dec.PolicyVersion, f.dec.SetSerial = f.under.set.Version(), f.under.serial
+	f.plan.Now = weir.MicrosAt(f.began)
+	if err := f.under.set.Resolve(f.req, &f.plan); err != nil {
+		return true, err
+	}
+	f.describe()
+	switch {
+	case f.plan.Denied():
+		f.denyOutright()
+		return true, nil
+	case len(f.plan.Charges) == 0:
+		f.dec.Verdict, f.dec.Reason = weir.Allow, weir.ReasonNoRule
+		return true, nil
+	}
+	e := &f.batch.Entries[0]
+	*e = weir.Entry{Charges: f.plan.Charges, ID: f.req.ID, Outcomes: e.Outcomes[:0]}
+	f.batch.Deadline = f.deadline()
+	return false, nil
+}
+
+// deadline is the earliest of the engine's, the rules' and the request's.
+func (f *flow) deadline() time.Time {
+	limit := f.engine.deadline
+	if f.plan.Deadline > 0 && f.plan.Deadline < limit {
+		limit = f.plan.Deadline
+	}
+	at := f.began.Add(limit)
+	if d := f.req.Deadline; !d.IsZero() && d.Before(at) {
+		return d
+	}
+	return at
+}
+
+// answered is the store's callback.
+func (f *flow) answered(*weir.Batch) { f.finish(f.conclude()) }
+
+// conclude turns the store's answer, or its failure, into the decision.
+func (f *flow) conclude() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = nil
+			f.panicked(p)
+		}
+	}()
+	e := &f.batch.Entries[0]
+	if e.Err == nil {
+		f.fill(e)
+		return nil
+	}
+	switch weir.CodeOf(e.Err) {
+	case weir.CodeInvalid, weir.CodeCanceled, weir.CodePolicyNotFound:
+		return e.Err // the caller's own doing
+	}
+	f.degrade(e.Err)
+	return nil
+}
+
+// degrade answers by the strictest fail mode of the rules that apply, and says
+// why.
+func (f *flow) degrade(why error) {
+	f.dec.Charges = f.dec.Charges[:0]
+	f.dec.Verdict, f.dec.Reason, f.dec.Source = weir.Allow, weir.ReasonDegraded, weir.SourceBackstop
+	f.dec.Remaining, f.dec.ResetAfter, f.dec.RetryAfter, f.dec.Delay = 0, 0, 0, 0
+	if f.plan.Fail != policy.FailOpen {
+		f.dec.Verdict, f.dec.RetryAfter = weir.Deny, retryDegraded
+	}
+	for i := range f.plan.Uses {
+		u := &f.plan.Uses[i]
+		if f.dec.RuleIndex < 0 && u.Rule.Mode != weir.Shadow && u.Rule.Fail == f.plan.Fail {
+			f.dec.Rule, f.dec.RuleIndex, f.dec.Limit = u.Rule.ID, u.Rule.Index, u.Meter.Limit
+		}
+	}
+	if hook := f.engine.hooks.Degraded; hook != nil {
+		hook(f.dec, why)
+	}
+}
+
+// retryDegraded is when to come back to a limiter that cannot decide. Edges add
+// jitter.
+const retryDegraded = weir.Second
+
+// panicked answers a request in whose handling something broke.
+func (f *flow) panicked(p any) {
+	f.engine.panicked(p)
+	f.degrade(&weir.Error{Code: weir.CodeInternal, Message: "a panic was recovered"})
+}
+
+func (e *Engine) panicked(p any) {
+	if hook := e.hooks.Panicked; hook != nil {
+		hook(fmt.Sprint(p))
+	}
+}
+
+// finish calls back, and makes the flow ready for another request. Nothing of
+// it is touched afterwards.
+func (f *flow) finish(err error) {
+	e, r, d, done, began := f.engine, f.req, f.dec, f.done, f.began
+	f.req, f.dec, f.done, f.under = nil, nil, nil, nil
+	e.flows.Put(f)
+	if err == nil {
+		e.decided(r, d, began)
+	}
+	e.callBack(done, err)
+}
+
+// decided tells the hook. One that panics must not keep the answer back.
+func (e *Engine) decided(r *weir.Request, d *weir.Decision, began time.Time) {
+	if e.hooks.Decided == nil {
+		return
+	}
+	defer e.recovered()
+	e.hooks.Decided(r, d, time.Since(began))
+}
+
+// callBack answers. A callback that panics is the caller's fault, and must not
+// take the store's goroutine with it.
+func (e *Engine) callBack(done func(error), err error) {
+	defer e.recovered()
+	done(err)
+}
+
+func (e *Engine) recovered() {
+	if p := recover(); p != nil {
+		e.panicked(p)
+	}
+}

@@ -1,0 +1,137 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/weirlimit/weir"
+)
+
+// Bounds on a request; those of the gRPC API are the same.
+const (
+	maxBody       = 64 << 10
+	maxDimensions = 16
+	maxValueBytes = 256
+	defaultDomain = "default"
+)
+
+// checkRequest is the body of a check, and of a release.
+type checkRequest struct {
+	Domain     string            `json:"domain"`
+	Policy     string            `json:"policy"`
+	Dimensions map[string]string `json:"dimensions"`
+	Cost       *int64            `json:"cost"`
+	RequestID  string            `json:"request_id"`
+	Mode       string            `json:"mode"` // charge, peek, refund
+	TimeoutMS  int64             `json:"timeout_ms"`
+}
+
+// checkResponse is the body of an answer.
+type checkResponse struct {
+	Allowed       bool   `json:"allowed"`
+	Reason        string `json:"reason"`
+	Source        string `json:"source"`
+	Rule          string `json:"rule,omitempty"`
+	Limit         string `json:"limit,omitempty"`
+	Remaining     int64  `json:"remaining"`
+	ResetAfterUS  int64  `json:"reset_after_us"`
+	RetryAfterUS  *int64 `json:"retry_after_us"` // null: it can never pass
+	DelayUS       int64  `json:"delay_us,omitempty"`
+	PolicyVersion string `json:"policy_version"`
+	Replayed      bool   `json:"replayed,omitempty"`
+}
+
+// read parses a body strictly: a misspelt field would otherwise be a limit that
+// silently does not apply.
+func read(w http.ResponseWriter, r *http.Request, in *checkRequest) *weir.Error {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return invalid("body", fmt.Sprintf("is not readable or larger than %d bytes", maxBody))
+	}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(in); err != nil {
+		return &weir.Error{
+			Code: weir.CodeInvalid, Field: "body", Message: "is not a check", Err: err,
+			Hint: `for example {"dimensions": {"tenant": "acme"}}`,
+		}
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return invalid("body", "has something after the check")
+	}
+	return nil
+}
+
+// request translates what was read.
+func (in *checkRequest) request(now time.Time) (*weir.Request, *weir.Error) {
+	out := &weir.Request{Domain: in.Domain, Policy: in.Policy, Cost: 1, ID: in.RequestID}
+	if out.Domain == "" {
+		out.Domain = defaultDomain
+	}
+	switch {
+	case len(out.Domain) > maxValueBytes:
+		return nil, invalid("domain", fmt.Sprintf("has at most %d bytes", maxValueBytes))
+	case len(out.Policy) > maxValueBytes:
+		return nil, invalid("policy", fmt.Sprintf("has at most %d bytes", maxValueBytes))
+	case len(in.Dimensions) > maxDimensions:
+		return nil, invalid("dimensions", fmt.Sprintf("%d are more than %d", len(in.Dimensions), maxDimensions))
+	case len(in.RequestID) > weir.MaxIDBytes:
+		return nil, invalid("request_id", fmt.Sprintf("has at most %d bytes", weir.MaxIDBytes))
+	case in.TimeoutMS < 0:
+		return nil, invalid("timeout_ms", "is below 0")
+	}
+	if in.TimeoutMS > 0 {
+		out.Deadline = now.Add(time.Duration(min(in.TimeoutMS, 60_000)) * time.Millisecond)
+	}
+	d := weir.Descriptor{}
+	for name, value := range in.Dimensions {
+		if name == "" || len(name) > maxValueBytes || len(value) > maxValueBytes {
+			return nil, invalid("dimensions", fmt.Sprintf("a name has 1 to %d bytes, a value at most as many", maxValueBytes))
+		}
+		d.Pairs = append(d.Pairs, weir.Pair{Name: name, Value: value})
+	}
+	slices.SortFunc(d.Pairs, func(a, b weir.Pair) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
+	if in.Cost != nil {
+		if *in.Cost < 0 {
+			return nil, invalid("cost", fmt.Sprintf("%d is below 0", *in.Cost))
+		}
+		d.Cost, d.HasCost = *in.Cost, true
+	}
+	switch in.Mode {
+	case "", "charge":
+	case "peek":
+		d.Cost, d.HasCost = 0, true
+	case "refund":
+		d.Refund = true
+	default:
+		return nil, &weir.Error{Code: weir.CodeInvalid, Field: "mode", Message: "no such mode: " + in.Mode, Hint: "charge, peek or refund"}
+	}
+	out.Descriptors = []weir.Descriptor{d}
+	return out, nil
+}
+
+func response(d *weir.Decision) checkResponse {
+	out := checkResponse{
+		Allowed: d.Allowed(), Reason: d.Reason.String(), Source: d.Source.String(), Rule: d.Rule,
+		Remaining: d.Remaining, ResetAfterUS: int64(d.ResetAfter), DelayUS: int64(d.Delay),
+		PolicyVersion: d.PolicyVersion, Replayed: d.Replayed,
+	}
+	if d.Limit.Count > 0 {
+		out.Limit = d.Limit.String()
+	}
+	if d.RetryAfter != weir.Never {
+		retry := int64(d.RetryAfter)
+		out.RetryAfterUS = &retry
+	}
+	return out
+}
+
+func invalid(field, message string) *weir.Error {
+	return &weir.Error{Code: weir.CodeInvalid, Field: field, Message: message}
+}

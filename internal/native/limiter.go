@@ -1,0 +1,79 @@
+package native
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	weirv1 "github.com/weirlimit/weir/api/weir/v1"
+
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/grpcerr"
+)
+
+// Engine is what the Limiter service asks.
+type Engine interface {
+	weir.AsyncChecker
+	Release(ctx context.Context, r *weir.Request) (released int64, version string, err error)
+}
+
+// Limiter serves weir.v1.Limiter.
+type Limiter struct {
+	weirv1.UnimplementedLimiterServer
+	engine  Engine
+	scratch sync.Pool
+}
+
+var _ weirv1.LimiterServer = (*Limiter)(nil)
+
+// NewLimiter returns a service that asks e.
+func NewLimiter(e Engine) *Limiter {
+	l := &Limiter{engine: e}
+	l.scratch.New = func() any { return new(exchange) }
+	return l
+}
+
+// exchange is the memory of one check.
+type exchange struct {
+	req weir.Request
+	dec weir.Decision
+}
+
+// Check implements the service.
+func (l *Limiter) Check(ctx context.Context, in *weirv1.CheckRequest) (*weirv1.CheckResponse, error) {
+	x := l.scratch.Get().(*exchange)
+	defer l.scratch.Put(x)
+	if err := check(in, &x.req, time.Now()); err != nil {
+		return nil, grpcerr.Status(err)
+	}
+	out := new(weirv1.CheckResponse)
+	if err := l.engine.Check(ctx, &x.req, &x.dec); err != nil {
+		if weir.CodeOf(err) != weir.CodePolicyNotFound {
+			return nil, grpcerr.Status(err)
+		}
+		refuse(err, in, out)
+		return out, nil
+	}
+	answer(&x.dec, in, out)
+	return out, nil
+}
+
+// Release implements the service.
+func (l *Limiter) Release(ctx context.Context, in *weirv1.ReleaseRequest) (*weirv1.ReleaseResponse, error) {
+	var r weir.Request
+	if err := subject(in, &r); err != nil {
+		return nil, grpcerr.Status(err)
+	}
+	if in.GetRequestId() == "" || len(in.GetRequestId()) > weir.MaxIDBytes {
+		return nil, grpcerr.Status(invalid("request_id", "has 1 to 256 bytes"))
+	}
+	r.ID = in.GetRequestId()
+	released, version, err := l.engine.Release(ctx, &r)
+	if err != nil {
+		if weir.CodeOf(err) == weir.CodePolicyNotFound {
+			return &weirv1.ReleaseResponse{Code: weirv1.Code_CODE_POLICY_NOT_FOUND}, nil
+		}
+		return nil, grpcerr.Status(err)
+	}
+	return &weirv1.ReleaseResponse{Code: weirv1.Code_CODE_OK, Released: released, PolicyVersion: version}, nil
+}

@@ -1,0 +1,38 @@
+package obs
+
+import "time"
+
+// config is what is known of the configuration. Guarded by Metrics.mu.
+type config struct {
+	version string
+	serial  uint32
+	rules   int
+	unnamed int // rules that are counted as other
+
+	reloads  [2]uint64 // failed, successful
+	last     Reload
+	lastAt   time.Time // zero: never
+	lastGood time.Time
+}
+
+// Reload is how a load of the configuration went.
+type Reload struct {
+	OK         bool // all that is written is in service
+	Problems   int  // also warnings
+	StaleFiles int  // of which an older version serves, or none
+	Took       time.Duration
+}
+
+// Reloaded says that a load ended, whether or not it brought a new set.
+func (m *Metrics) Reloaded(r Reload) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := &m.config
+	c.last, c.lastAt = r, m.now()
+	result := 0
+	if r.OK {
+		result = 1
+		c.lastGood = c.lastAt
+	}
+	c.reloads[result]++
+}

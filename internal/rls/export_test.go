@@ -1,0 +1,4 @@
+package rls
+
+// RateOf is rateOf, for tests.
+var RateOf = rateOf

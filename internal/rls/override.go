@@ -1,0 +1,53 @@
+package rls
+
+import (
+	"errors"
+	"sync"
+
+	common "github.com/envoyproxy/go-control-plane/envoy/extensions/common/ratelimit/v3"
+
+	"github.com/weirlimit/weir"
+)
+
+// maxOverrides bounds the limits that requests bring along and that are kept
+// prepared. Past it they are prepared each time: slower, and no leak.
+const maxOverrides = 1024
+
+// overrides keeps the meters of limits that came with requests.
+type overrides struct {
+	mu struct {
+		sync.RWMutex
+		meters map[weir.Limit]*weir.Meter
+	}
+}
+
+func (o *overrides) meter(in *common.RateLimitDescriptor_RateLimitOverride, compat bool) (*weir.Meter, *weir.Error) {
+	window := spanOf(in.GetUnit())
+	if window == 0 {
+		return nil, invalid("limit.unit", "invalid rate limit unit '"+in.GetUnit().String()+"'")
+	}
+	l := weir.Limit{Algorithm: weir.SlidingWindow, Count: int64(in.GetRequestsPerUnit()), Window: window}
+	if compat {
+		l.Algorithm = weir.FixedWindow
+	}
+	o.mu.RLock()
+	m := o.mu.meters[l]
+	o.mu.RUnlock()
+	if m != nil {
+		return m, nil
+	}
+	m, err := weir.NewMeter(l)
+	if err != nil {
+		e, _ := errors.AsType[*weir.Error](err)
+		return nil, &weir.Error{Code: weir.CodeInvalid, Field: "limit." + e.Field, Message: e.Message, Hint: e.Hint}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.mu.meters == nil {
+		o.mu.meters = make(map[weir.Limit]*weir.Meter)
+	}
+	if len(o.mu.meters) < maxOverrides {
+		o.mu.meters[l] = m
+	}
+	return m, nil
+}

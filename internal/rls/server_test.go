@@ -1,0 +1,117 @@
+package rls_test
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+
+	common "github.com/envoyproxy/go-control-plane/envoy/extensions/common/ratelimit/v3"
+	pb "github.com/envoyproxy/go-control-plane/envoy/service/ratelimit/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/engine"
+	"github.com/weirlimit/weir/internal/redistest"
+	"github.com/weirlimit/weir/internal/rls"
+	"github.com/weirlimit/weir/memstore"
+	"github.com/weirlimit/weir/policy"
+	"github.com/weirlimit/weir/redisstore"
+)
+
+// service is a client of the service on a real connection.
+type service struct {
+	pb.RateLimitServiceClient
+	t      testing.TB
+	server *rls.Server
+}
+
+// serve serves an Envoy file from store.
+func serve(t testing.TB, store weir.Store, o rls.Options, text string) *service {
+	t.Helper()
+	f, problems := policy.ParseEnvoy("config.yaml", []byte(text))
+	if policy.HasErrors(problems) {
+		t.Fatalf("parse: %v", problems)
+	}
+	set, problems := policy.Compile([]*policy.File{{Name: "config.yaml", Envoy: f}}, policy.Options{EnvoyCompat: o.Compat})
+	if set == nil {
+		t.Fatalf("compile: %v", problems)
+	}
+	e, err := engine.New(engine.Options{Store: store, Deadline: 5 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Swap(set)
+	return connect(t, rls.New(e, o))
+}
+
+func connect(t testing.TB, s *rls.Server) *service {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := grpc.NewServer()
+	pb.RegisterRateLimitServiceServer(g, s)
+	go func() { _ = g.Serve(l) }()
+	t.Cleanup(g.Stop)
+	conn, err := grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return &service{RateLimitServiceClient: pb.NewRateLimitServiceClient(conn), t: t, server: s}
+}
+
+// ask asks with descriptors, and fails the test on an error.
+func (s *service) ask(hits uint32, descriptors ...*common.RateLimitDescriptor) *pb.RateLimitResponse {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	out, err := s.ShouldRateLimit(ctx, &pb.RateLimitRequest{Domain: "test", Descriptors: descriptors, HitsAddend: hits})
+	if err != nil {
+		s.t.Fatalf("ask: %v", err)
+	}
+	if len(out.GetStatuses()) != len(descriptors) {
+		s.t.Fatalf("%d statuses for %d descriptors", len(out.GetStatuses()), len(descriptors))
+	}
+	return out
+}
+
+// d makes a descriptor of key, value, key, value.
+func d(pairs ...string) *common.RateLimitDescriptor {
+	out := &common.RateLimitDescriptor{}
+	for i := 0; i < len(pairs); i += 2 {
+		out.Entries = append(out.Entries, &common.RateLimitDescriptor_Entry{Key: pairs[i], Value: pairs[i+1]})
+	}
+	return out
+}
+
+func withHits(d *common.RateLimitDescriptor, n uint64) *common.RateLimitDescriptor {
+	d.HitsAddend = wrapperspb.UInt64(n)
+	return d
+}
+
+// each runs a test on memory and on Redis, counting our way and the peer's.
+func each(t *testing.T, run func(t *testing.T, store func() weir.Store, compat bool)) {
+	srv := redistest.Start(t)
+	for _, compat := range []bool{false, true} {
+		name := map[bool]string{false: "default", true: "compat"}[compat]
+		t.Run("memory/"+name, func(t *testing.T) {
+			run(t, func() weir.Store { return memstore.New() }, compat)
+		})
+		t.Run("redis/"+name, func(t *testing.T) {
+			run(t, func() weir.Store {
+				srv.MustDo("FLUSHALL")
+				s, err := redisstore.New(context.Background(), redisstore.Options{Addrs: []string{srv.Addr()}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = s.Close() })
+				return s
+			}, compat)
+		})
+	}
+}

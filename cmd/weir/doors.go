@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	rlsv3 "github.com/envoyproxy/go-control-plane/envoy/service/ratelimit/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/reflection"
+
+	weirv1 "github.com/weirlimit/weir/api/weir/v1"
+	"github.com/weirlimit/weir/internal/admin"
+	"github.com/weirlimit/weir/internal/httpapi"
+	"github.com/weirlimit/weir/internal/native"
+	"github.com/weirlimit/weir/internal/rls"
+)
+
+// Bounds on what callers may send.
+const (
+	maxMessage    = 64 << 10
+	maxStreams    = 1024 // per connection
+	headerTimeout = 5 * time.Second
+	idleTimeout   = 2 * time.Minute
+)
+
+// door is one listener and what serves it.
+type door struct {
+	name     string
+	listener net.Listener
+	serve    func() error
+	stop     func(deadline time.Time)
+}
+
+func (d *door) addr() string { return d.listener.Addr().String() }
+
+// open binds the listeners: an address that is taken must be said before
+// anything is served.
+func (s *server) open() error {
+	envoy := rls.New(s.engine, rls.Options{
+		Compat: s.flags.compat == "envoy", Metadata: s.flags.peer.metadata,
+		Headers: rls.Headers{
+			Enabled: s.flags.peer.headers, Limit: s.flags.peer.headerLimit,
+			Remaining: s.flags.peer.headerRemaining, Reset: s.flags.peer.headerReset,
+		},
+	})
+	data := http.NewServeMux()
+	data.Handle("/json", envoy)
+	data.Handle("/v1/", httpapi.New(s.engine))
+	data.Handle("/healthcheck", admin.Healthcheck(s.health))
+	for _, build := range []func() (*door, error){
+		func() (*door, error) { return s.grpcDoor(envoy) },
+		func() (*door, error) { return httpDoor("http", s.flags.http, data) },
+		func() (*door, error) { return httpDoor("admin", s.flags.admin, s.adminHandler()) },
+	} {
+		d, err := build()
+		if err != nil {
+			for _, open := range s.doors {
+				_ = open.listener.Close()
+			}
+			return err
+		}
+		s.doors = append(s.doors, d)
+	}
+	return nil
+}
+
+func listen(name, addr string) (net.Listener, error) {
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, usage("choose another with --"+name, "listen for %s: %w", name, err)
+	}
+	return l, nil
+}
+
+func (s *server) grpcDoor(envoy *rls.Server) (*door, error) {
+	l, err := listen("grpc", s.flags.grpc)
+	if err != nil {
+		return nil, err
+	}
+	g := grpc.NewServer(
+		grpc.MaxRecvMsgSize(maxMessage),
+		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.ConnectionTimeout(headerTimeout),
+		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: 15 * time.Minute}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
+	)
+	rlsv3.RegisterRateLimitServiceServer(g, envoy)
+	weirv1.RegisterLimiterServer(g, native.NewLimiter(s.engine))
+	status := health.NewServer()
+	healthv1.RegisterHealthServer(g, status)
+	reflection.Register(g)
+	s.health.Watch(func(now admin.State) {
+		state := healthv1.HealthCheckResponse_NOT_SERVING
+		if now == admin.Ready {
+			state = healthv1.HealthCheckResponse_SERVING
+		}
+		status.SetServingStatus("", state)
+		status.SetServingStatus("ratelimit", state)
+	})
+	return &door{
+		name: "grpc", listener: l,
+		serve: func() error { return g.Serve(l) },
+		stop: func(deadline time.Time) {
+			hard := time.AfterFunc(time.Until(deadline), g.Stop)
+			defer hard.Stop()
+			g.GracefulStop()
+		},
+	}, nil
+}
+
+// adminHandler serves the admin pages and, over HTTP/2, the Admin service.
+func (s *server) adminHandler() http.Handler {
+	pages := admin.New(admin.Options{
+		Health: s.health, Metrics: s.metrics.Handler(), Stats: s.metrics.Stats, Rules: s.writeRules, Config: s.config,
+	})
+	g := grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage))
+	weirv1.RegisterAdminServer(g, native.NewAdmin(s.engine))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor == 2 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") {
+			g.ServeHTTP(w, r)
+			return
+		}
+		pages.ServeHTTP(w, r)
+	})
+}
+
+func httpDoor(name, addr string, h http.Handler) (*door, error) {
+	l, err := listen(name, addr)
+	if err != nil {
+		return nil, err
+	}
+	srv := &http.Server{
+		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: 30 * time.Second,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: 16 << 10, Protocols: new(http.Protocols),
+	}
+	srv.Protocols.SetHTTP1(true)
+	srv.Protocols.SetUnencryptedHTTP2(true)
+	return &door{
+		name: name, listener: l,
+		serve: func() error {
+			if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+				return err
+			}
+			return nil
+		},
+		stop: func(deadline time.Time) {
+			ctx, cancel := context.WithDeadline(context.Background(), deadline)
+			defer cancel()
+			if srv.Shutdown(ctx) != nil {
+				_ = srv.Close()
+			}
+		},
+	}, nil
+}

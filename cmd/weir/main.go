@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], system{out: os.Stdout, err: os.Stderr, lookupEnv: os.LookupEnv})
+	stop()
+	os.Exit(code)
+}
+
+// system is what the program knows of the outside besides its arguments.
+type system struct {
+	out, err  io.Writer
+	lookupEnv func(name string) (string, bool)
+}
+
+// run runs one command line and returns the exit code.
+func run(ctx context.Context, args []string, sys system) int {
+	root := newRoot(sys)
+	// Until a command runs, whatever goes wrong is in the command line.
+	running := false
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if err := applyEnv(cmd, sys.lookupEnv); err != nil {
+			return err
+		}
+		running = true
+		return nil
+	}
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil && !running {
+		err = asUsage(err)
+	}
+	return report(sys.err, cmd, err)
+}
+
+func newRoot(sys system) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "weir",
+		Short: "A distributed, multi-tenant rate limiter",
+		Long: `Weir decides whether a request may pass, and if not, when.
+
+Start with: weir try`,
+		SilenceErrors:              true, // report prints them, with what to do
+		SilenceUsage:               true,
+		SuggestionsMinimumDistance: 2,
+	}
+	root.SetOut(sys.out)
+	root.SetErr(sys.err)
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(
+		newServe(sys), newCheck(sys), newLint(sys), newExplain(sys),
+		newConfig(sys, newServe(sys)), // with a serve of its own, whose flags it sets
+		newTry(sys), newVersion(), newMan(),
+	)
+	return root
+}

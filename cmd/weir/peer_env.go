@@ -1,0 +1,192 @@
+package main
+
+import (
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weirlimit/weir/internal/policyfile"
+)
+
+// peerSettings is what envoyproxy/ratelimit's variables say and no flag does.
+type peerSettings struct {
+	headers                      bool
+	headerLimit, headerRemaining string
+	headerReset                  string
+	metadata                     bool
+	mergeDomains                 bool
+	dotFiles                     bool
+	prefix                       string
+	used, ignored                []string
+	globalShadow, globalQuota    bool
+}
+
+// peerIgnored are variables of envoyproxy/ratelimit that have no meaning here,
+// with the reason, for the log and docs/migrate-from-envoy-ratelimit.md.
+var peerIgnored = map[string]string{
+	"LOCAL_CACHE_SIZE_IN_BYTES": "denials are remembered without it",
+	"NEAR_LIMIT_RATIO":          "there is no near-limit statistic",
+	"USE_PROMETHEUS":            "metrics are always on the admin listener",
+	"USE_STATSD":                "metrics are Prometheus's",
+	"REDIS_SOCKET_TYPE":         "only tcp is spoken",
+	"REDIS_POOL_SIZE":           "calls share few connections",
+	"REDIS_PIPELINE_WINDOW":     "calls are batched without a timer",
+	"REDIS_PIPELINE_LIMIT":      "calls are batched without a timer",
+	"BACKEND_TYPE":              "counters are in Redis or in memory",
+	"GRPC_SERVER_USE_TLS":       "TLS on the listeners is not there yet",
+	"GRPC_SERVER_TLS_CERT":      "TLS on the listeners is not there yet",
+	"GRPC_SERVER_TLS_KEY":       "TLS on the listeners is not there yet",
+}
+
+// peerFlags are the variables of envoyproxy/ratelimit that are a flag here.
+var peerFlags = []struct{ variable, flag string }{
+	{"REDIS_URL", "redis"},
+	{"REDIS_TLS_CACERT", "redis-tls-ca"},
+	{"REDIS_TLS_CLIENT_CERT", "redis-tls-cert"},
+	{"REDIS_TLS_CLIENT_KEY", "redis-tls-key"},
+	{"LOG_LEVEL", "log-level"},
+	{"LOG_FORMAT", "log-format"},
+}
+
+// peerPorts are those that are the port of an address here.
+var peerPorts = []struct{ variable, flag string }{
+	{"PORT", "http"},
+	{"GRPC_PORT", "grpc"},
+	{"DEBUG_PORT", "admin"},
+}
+
+// peerEnv applies variables to the flags of one command.
+type peerEnv struct {
+	cmd    *cobra.Command
+	lookup func(string) (string, bool)
+	used   []string
+}
+
+func (e *peerEnv) get(name string) string {
+	v, _ := e.lookup(name)
+	if v != "" {
+		e.used = append(e.used, name)
+	}
+	return v
+}
+
+// set sets a flag that neither the command line nor a WEIR_ variable has set.
+func (e *peerEnv) set(flag, value, variable string) error {
+	f := e.cmd.Flags().Lookup(flag)
+	if value == "" || f.Changed {
+		return nil
+	}
+	if err := e.cmd.Flags().Set(flag, value); err != nil {
+		return usage("unset it, or give --"+flag, "environment variable %s: %q: %w", variable, value, err)
+	}
+	noteSource(f, "variable "+variable)
+	return nil
+}
+
+// applyPeerEnv lets envoyproxy/ratelimit's variables set what neither a flag
+// nor a WEIR_ variable has set.
+func (f *serveFlags) applyPeerEnv(cmd *cobra.Command, lookup func(string) (string, bool)) error {
+	e := &peerEnv{cmd: cmd, lookup: lookup}
+	for _, p := range peerPorts {
+		port := e.get(p.variable)
+		if port == "" {
+			continue
+		}
+		host, _, _ := net.SplitHostPort(cmd.Flags().Lookup(p.flag).Value.String())
+		if err := e.set(p.flag, net.JoinHostPort(host, port), p.variable); err != nil {
+			return err
+		}
+	}
+	if root := e.get("RUNTIME_ROOT"); root != "" {
+		dir := policyfile.RuntimeDir(root, e.get("RUNTIME_SUBDIRECTORY"), e.get("RUNTIME_APPDIRECTORY"))
+		if err := e.set("config", dir, "RUNTIME_ROOT"); err != nil {
+			return err
+		}
+	}
+	for _, p := range peerFlags {
+		value := e.get(p.variable)
+		if p.flag == "log-level" || p.flag == "log-format" {
+			value = strings.Replace(strings.ToLower(value), "warning", "warn", 1)
+		}
+		if err := e.set(p.flag, value, p.variable); err != nil {
+			return err
+		}
+	}
+	if err := f.peerRedis(e); err != nil {
+		return err
+	}
+	f.peer.flags(e.get)
+	for name := range peerIgnored {
+		if v, ok := lookup(name); ok && v != "" {
+			f.peer.ignored = append(f.peer.ignored, name)
+		}
+	}
+	f.peer.used = e.used
+	slices.Sort(f.peer.ignored)
+	slices.Sort(f.peer.used)
+	return nil
+}
+
+// peerRedis reads how Redis is arranged. The password is not a flag: see
+// peerPassword.
+func (f *serveFlags) peerRedis(e *peerEnv) error {
+	if isOn(e.get("REDIS_TLS")) && !strings.Contains(f.redis.addrs, "://") {
+		parts := strings.Split(f.redis.addrs, ",")
+		for i := range parts {
+			if strings.Contains(parts[i], ":") { // not the name of a primary
+				parts[i] = "rediss://" + strings.TrimSpace(parts[i])
+			}
+		}
+		f.redis.addrs = strings.Join(parts, ",")
+	}
+	kind := strings.ToLower(e.get("REDIS_TYPE"))
+	if kind == "" || e.cmd.Flags().Changed("redis-mode") {
+		return nil
+	}
+	if kind == "sentinel" {
+		// There the first of the addresses is the primary's name.
+		name, rest, ok := strings.Cut(f.redis.addrs, ",")
+		if !ok {
+			return usage("write NAME,HOST:PORT,HOST:PORT", "REDIS_URL names no sentinel")
+		}
+		f.redis.addrs = rest
+		if err := e.set("redis-master", name, "REDIS_URL"); err != nil {
+			return err
+		}
+	}
+	return e.set("redis-mode", kind, "REDIS_TYPE")
+}
+
+// peerPassword lets REDIS_AUTH be the password where no WEIR_ variable is.
+func peerPassword(lookup func(string) (string, bool)) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		v, ok := lookup(name)
+		if name != envRedisPassword || v != "" {
+			return v, ok
+		}
+		if file, _ := lookup(envRedisPasswordFile); file != "" {
+			return v, ok
+		}
+		return lookup("REDIS_AUTH")
+	}
+}
+
+func isOn(v string) bool { return v == "1" || strings.EqualFold(v, "true") }
+
+// flags reads what is only on or off, or a name.
+func (p *peerSettings) flags(get func(string) string) {
+	p.headers = isOn(get("LIMIT_RESPONSE_HEADERS_ENABLED"))
+	p.headerLimit = get("LIMIT_LIMIT_HEADER")
+	p.headerRemaining = get("LIMIT_REMAINING_HEADER")
+	p.headerReset = get("LIMIT_RESET_HEADER")
+	p.metadata = isOn(get("RESPONSE_DYNAMIC_METADATA"))
+	p.mergeDomains = isOn(get("MERGE_DOMAIN_CONFIG"))
+	if v := get("RUNTIME_IGNOREDOTFILES"); v != "" {
+		p.dotFiles = !isOn(v)
+	}
+	p.prefix = get("CACHE_KEY_PREFIX")
+	p.globalShadow = isOn(get("SHADOW_MODE"))
+	p.globalQuota = isOn(get("QUOTA_MODE"))
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/memstore"
+	"github.com/weirlimit/weir/redisstore"
+)
+
+// The credentials of Redis have no flag: see the package comment.
+const (
+	envRedisUser         = "WEIR_REDIS_USER"
+	envRedisPassword     = "WEIR_REDIS_PASSWORD"
+	envRedisPasswordFile = "WEIR_REDIS_PASSWORD_FILE"
+)
+
+const passwordHint = "set " + envRedisPassword + " or " + envRedisPasswordFile +
+	", and " + envRedisUser + " for an ACL user"
+
+// redisFlags say where the counters live.
+type redisFlags struct {
+	addrs  string
+	mode   string
+	master string
+	ca     string
+	cert   string
+	key    string
+}
+
+func (f *redisFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.addrs, "redis", "",
+		"keep counters in Redis at this `address`: host:port, several with commas, or a redis:// or rediss:// URL")
+	flags.StringVar(&f.mode, "redis-mode", "", "`mode` single, sentinel or cluster; by default cluster for several addresses")
+	flags.StringVar(&f.master, "redis-master", "", "`name` that the sentinels at --redis have for the primary")
+	flags.StringVar(&f.ca, "redis-tls-ca", "", "`file` of the authorities to trust instead of the system's; implies TLS")
+	flags.StringVar(&f.cert, "redis-tls-cert", "", "`file` of the certificate to show; implies TLS")
+	flags.StringVar(&f.key, "redis-tls-key", "", "`file` of its key")
+	for _, name := range []string{
+		"redis", "redis-mode", "redis-master", "redis-tls-ca", "redis-tls-cert", "redis-tls-key",
+	} {
+		fromEnv(flags, name, "WEIR_"+strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
+	}
+}
+
+// openFor returns the store of a server: one that starts, and answers by the
+// policies' fail modes, while Redis is away.
+func (f *redisFlags) openFor(
+	ctx context.Context, lookup func(string) (string, bool), hooks weir.Hooks, prefix string,
+) (store weir.Store, name string, err error) {
+	if f.addrs == "" {
+		return memstore.New(memstore.WithHooks(hooks)), "memory", nil
+	}
+	o, err := f.options(lookup)
+	if err != nil {
+		return nil, "", err
+	}
+	o.AllowDown, o.Hooks, o.Prefix = true, hooks, prefix
+	store, err = redisstore.New(ctx, o)
+	if err != nil {
+		return nil, "", connectError(o.Addrs, err)
+	}
+	return store, "redis at " + strings.Join(o.Addrs, ", "), nil
+}
+
+// open returns the store the flags ask for, and what to call it.
+func (f *redisFlags) open(
+	ctx context.Context, lookup func(string) (string, bool), timeout time.Duration,
+) (store weir.Store, name string, err error) {
+	if f.addrs == "" {
+		return memstore.New(), "memory", nil
+	}
+	o, err := f.options(lookup)
+	if err != nil {
+		return nil, "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	store, err = redisstore.New(ctx, o)
+	if err != nil {
+		return nil, "", connectError(o.Addrs, err)
+	}
+	return store, "redis at " + strings.Join(o.Addrs, ", "), nil
+}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/engine"
+	"github.com/weirlimit/weir/internal/admin"
+	"github.com/weirlimit/weir/internal/obs"
+	"github.com/weirlimit/weir/internal/policyfile"
+	"github.com/weirlimit/weir/policy"
+)
+
+// server is a weir serve: the engine, what feeds it, and what asks it.
+type server struct {
+	flags   *serveFlags
+	sys     system
+	log     *slog.Logger
+	store   weir.Store
+	engine  *engine.Engine
+	metrics *obs.Metrics
+	health  *admin.Health
+	loader  *policyfile.Loader // nil when the sample is served
+
+	doors []*door
+	where string
+}
+
+func newServer(ctx context.Context, sys system, f *serveFlags, log *slog.Logger) (*server, error) {
+	s := &server{flags: f, sys: sys, log: log, metrics: obs.New(obs.Options{Version: buildVersion()}), health: admin.NewHealth(partPolicies)}
+	hooks := s.metrics.Hooks()
+	store, where, err := f.redis.openFor(ctx, peerPassword(sys.lookupEnv), hooks, f.peer.prefix)
+	if err != nil {
+		return nil, err
+	}
+	s.store, s.where = store, where
+	s.engine, err = engine.New(engine.Options{Store: store, Deadline: f.deadline, Hooks: hooks})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.load(ctx); err != nil {
+		_ = store.Close()
+		return nil, err
+	}
+	if err := s.open(); err != nil {
+		_ = store.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// load loads the policies, or the sample. Files that are bad leave the server
+// without policies, not ended: they may be mended while it waits.
+func (s *server) load(ctx context.Context) error {
+	if len(s.flags.config) == 0 {
+		return s.loadSample()
+	}
+	l, err := policyfile.New(policyfile.Options{
+		Paths: s.flags.config, Compat: s.flags.compat == "envoy", MergeDomains: s.flags.peer.mergeDomains,
+		Shadow: s.flags.peer.globalShadow, Quota: s.flags.peer.globalQuota,
+		DotFiles: s.flags.peer.dotFiles, CacheDir: s.flags.cacheDir,
+	})
+	if err != nil {
+		return err
+	}
+	s.loader = l
+	set, report, err := l.Load(ctx)
+	if err != nil && set == nil && len(report.Files) == 0 {
+		return err // no such file: not something to wait for
+	}
+	s.apply(set, report)
+	return nil
+}
+
+func (s *server) loadSample() error {
+	f, problems := policyfile.Parse(sampleName, samplePolicy, false)
+	if policy.HasErrors(problems) {
+		return errors.New("the sample policy is broken: " + problems[0].String())
+	}
+	set, problems := policy.Compile([]*policy.File{f}, policy.Options{})
+	if set == nil {
+		return fmt.Errorf("the sample policy does not compile: %v", problems)
+	}
+	s.swap(set)
+	return nil
+}
+
+// apply takes over what a pass over the files found.
+func (s *server) apply(set *policy.Set, r policyfile.Report) {
+	for _, p := range r.All() {
+		level := slog.LevelError
+		if p.Warning {
+			level = slog.LevelWarn
+		}
+		s.log.Log(context.Background(), level, "policy", "problem", p.String())
+	}
+	stale := 0
+	for i := range r.Files {
+		if r.Files[i].State != policyfile.Current {
+			stale++
+		}
+	}
+	s.metrics.Reloaded(obs.Reload{OK: r.OK(), Problems: len(r.All()), StaleFiles: stale, Took: r.Took})
+	if stale > 0 {
+		s.health.Degrade(partPolicies, fmt.Sprintf("%d of %d files are not served as they are written", stale, len(r.Files)))
+	} else {
+		s.health.Restore(partPolicies)
+	}
+	if set == nil {
+		s.log.Error("no policies to serve yet; mend the files, they are watched")
+		return
+	}
+	if s.engine.Set() == nil || s.engine.Set().Version() != set.Version() {
+		s.swap(set)
+		s.log.Info("policies loaded", "version", set.Version(), "rules", len(set.Rules()), "files", len(r.Files))
+	}
+}
+
+func (s *server) swap(set *policy.Set) {
+	rules := make([]obs.RuleInfo, len(set.Rules()))
+	for i, r := range set.Rules() {
+		rules[i] = obs.RuleInfo{Domain: r.Domain, ID: r.ID}
+	}
+	s.metrics.SetLoaded(s.engine.NextSerial(), set.Version(), rules)
+	s.engine.Swap(set)
+	s.health.Started(partPolicies)
+}
+
+// partPolicies is what health calls the policies.
+const partPolicies = "policies"
+
+// run serves until ctx ends, then drains.
+func (s *server) run(ctx context.Context) error {
+	work, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var wg sync.WaitGroup
+	failed := make(chan error, len(s.doors))
+	for _, d := range s.doors {
+		wg.Go(func() {
+			if err := d.serve(); err != nil {
+				failed <- fmt.Errorf("serve %s: %w", d.name, err)
+			}
+		})
+	}
+	if s.loader != nil {
+		wg.Go(func() { _ = s.loader.Watch(work, s.apply) })
+		wg.Go(func() { s.reloadOnHangup(work) })
+	}
+	s.hello()
+	var err error
+	select {
+	case <-ctx.Done():
+		s.log.Info("stopping")
+	case err = <-failed:
+	}
+	s.drain()
+	stop()
+	wg.Wait()
+	if closeErr := s.store.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+func (s *server) reloadOnHangup(ctx context.Context) {
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hup:
+			s.loader.Reload()
+		}
+	}
+}
+
+// drain lets readiness fall first, so that nobody new comes, then waits for
+// what is under way.
+func (s *server) drain() {
+	s.health.Drain()
+	deadline := time.Now().Add(s.flags.drain)
+	var wg sync.WaitGroup
+	for _, d := range s.doors {
+		wg.Go(func() { d.stop(deadline) })
+	}
+	wg.Wait()
+}
+
+// hello says where everything is and, with the sample, what to try.
+func (s *server) hello() {
+	for _, d := range s.doors {
+		s.log.Info("listening", "for", d.name, "address", d.addr())
+		if host, _, _ := net.SplitHostPort(d.addr()); !net.ParseIP(host).IsLoopback() {
+			s.log.Warn("this address is not loopback and has no TLS: anyone who reaches it can spend quotas", "for", d.name)
+		}
+	}
+	s.log.Info("ready", "counters", s.where)
+	if len(s.flags.peer.used) > 0 {
+		s.log.Info("settings taken from envoyproxy/ratelimit's variables", "names", s.flags.peer.used)
+	}
+	for _, name := range s.flags.peer.ignored {
+		s.log.Warn("variable has no effect here", "name", name, "because", peerIgnored[name])
+	}
+	if s.loader != nil {
+		return
+	}
+	_, _ = fmt.Fprintf(s.sys.out, `Serving a sample policy: 5 requests a minute per tenant. Try it six times:
+
+  curl -i http://%s/v1/check -d '{"dimensions": {"tenant": "acme"}}'
+
+`, s.doors[1].addr())
+}

@@ -71,7 +71,7 @@ func TestCodeOf(t *testing.T) {
 
 func TestTemporaryCodes(t *testing.T) {
 	temporary := map[weir.Code]bool{
-		weir.CodeOverload: true, weir.CodeTimeout: true, weir.CodeRefused: true, weir.CodeReadOnly: true,
+		weir.CodeNotReady: true, weir.CodeOverload: true, weir.CodeTimeout: true, weir.CodeRefused: true, weir.CodeReadOnly: true,
 		weir.CodeMoved: true, weir.CodeTryAgain: true, weir.CodeLoading: true, weir.CodeClusterDown: true,
 	}
 	for c := weir.CodeInternal; c <= weir.CodeProtocol; c++ {

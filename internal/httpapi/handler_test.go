@@ -15,7 +15,7 @@ import (
 	"github.com/weirlimit/weir/policy"
 )
 
-func handler(t *testing.T, store weir.Store) http.Handler {
+func handler(t testing.TB, store weir.Store) http.Handler {
 	t.Helper()
 	f, problems := policy.ParseNative("test.yaml", []byte(`
 policies:
@@ -136,8 +136,7 @@ func TestBadInput(t *testing.T) {
 
 func FuzzCheck(f *testing.F) {
 	f.Add(`{"dimensions": {"tenant": "acme"}, "cost": 1}`)
-	t := &testing.T{}
-	h := handler(t, memstore.New())
+	h := handler(f, memstore.New())
 	f.Fuzz(func(t *testing.T, body string) {
 		if w := post(h, "/v1/check", body); w.Code >= 500 {
 			t.Errorf("%q: %d %s", body, w.Code, w.Body)

@@ -19,7 +19,7 @@ SCRIPTS := .ci/run $(wildcard scripts/*)
 tool     = $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build run setup test lint fmt generate generate-check bench fuzz
+.PHONY: help build run setup test lint fmt generate generate-check bench fuzz soak
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,7 @@ setup: ## install what the tests need, or say what to install
 # -buildvcs=false: git refuses to describe a checkout that another user owns.
 test: setup ## run every test of every module, with the race detector
 	CGO_ENABLED=1 $(GO) test -race -timeout 15m ./...
+	$(GO) test -run Allocat ./... # what the race detector's own allocations would hide
 	@for m in $(filter-out .,$(MODULES)); do ( set -x; cd $$m; \
 		$(GO) build -buildvcs=false -o /dev/null ./... && $(GO) vet ./... && $(GO) test -timeout 5m ./... \
 	); done
@@ -75,3 +76,6 @@ fuzz: setup ## fuzz every target, FUZZTIME (30s) each
 		done; \
 	done
 	@echo "fuzz: ok"
+
+soak: setup ## run the end-to-end tests for longer: 200 restarts under load
+	WEIR_SOAK=1 $(GO) test -count 1 -timeout 30m -v ./internal/e2e

@@ -26,19 +26,50 @@ type peerSettings struct {
 // peerIgnored are variables of envoyproxy/ratelimit that have no meaning here,
 // with the reason, for the log and docs/migrate-from-envoy-ratelimit.md.
 var peerIgnored = map[string]string{
-	"LOCAL_CACHE_SIZE_IN_BYTES": "denials are remembered without it",
-	"NEAR_LIMIT_RATIO":          "there is no near-limit statistic",
-	"USE_PROMETHEUS":            "metrics are always on the admin listener",
-	"USE_STATSD":                "metrics are Prometheus's",
-	"REDIS_SOCKET_TYPE":         "only tcp is spoken",
-	"REDIS_POOL_SIZE":           "calls share few connections",
-	"REDIS_PIPELINE_WINDOW":     "calls are batched without a timer",
-	"REDIS_PIPELINE_LIMIT":      "calls are batched without a timer",
-	"BACKEND_TYPE":              "counters are in Redis or in memory",
-	"GRPC_SERVER_USE_TLS":       "TLS on the listeners is not there yet",
-	"GRPC_SERVER_TLS_CERT":      "TLS on the listeners is not there yet",
-	"GRPC_SERVER_TLS_KEY":       "TLS on the listeners is not there yet",
+	"BACKEND_TYPE":                            "counters are in Redis or in memory",
+	"CONFIG_GRPC_XDS_NODE_ID":                 "policies come from files",
+	"CONFIG_GRPC_XDS_SERVER_URL":              "policies come from files",
+	"CONFIG_TYPE":                             "policies come from files",
+	"DEBUG_HOST":                              "give the whole address with --admin",
+	"DISABLE_STATS":                           "metrics cost next to nothing",
+	"EXPIRATION_JITTER_MAX_SECONDS":           "keys expire on a grid of 10 s",
+	"FORCE_START_WITHOUT_INITIAL_CONFIG":      "it starts without policies, and is not ready until there are some",
+	"GRPC_CLIENT_TLS_CACERT":                  noListenerTLS,
+	"GRPC_CLIENT_TLS_SAN":                     noListenerTLS,
+	"GRPC_HOST":                               "give the whole address with --grpc",
+	"GRPC_MAX_CONNECTION_AGE":                 "connections end when they idle or the server stops",
+	"GRPC_MAX_CONNECTION_AGE_GRACE":           "connections end when they idle or the server stops",
+	"GRPC_SERVER_TLS_CERT":                    noListenerTLS,
+	"GRPC_SERVER_TLS_KEY":                     noListenerTLS,
+	"GRPC_SERVER_USE_TLS":                     noListenerTLS,
+	"HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED": "it is always so",
+	"LOCAL_CACHE_SIZE_IN_BYTES":               "no answer is cached outside the store",
+	"MEMCACHE_HOST_PORT":                      "counters are in Redis or in memory",
+	"MEMCACHE_SRV":                            "counters are in Redis or in memory",
+	"NEAR_LIMIT_RATIO":                        "there is no near-limit statistic",
+	"REDIS_HEALTH_CHECK_ACTIVE_CONNECTION":    "an instance whose store is away answers by the fail modes and stays ready",
+	"REDIS_PERSECOND":                         "one Redis holds all counters",
+	"REDIS_PERSECOND_AUTH":                    "one Redis holds all counters",
+	"REDIS_PERSECOND_TLS":                     "one Redis holds all counters",
+	"REDIS_PERSECOND_TYPE":                    "one Redis holds all counters",
+	"REDIS_PERSECOND_URL":                     "one Redis holds all counters",
+	"REDIS_PIPELINE_LIMIT":                    "calls are batched without a timer",
+	"REDIS_PIPELINE_WINDOW":                   "calls are batched without a timer",
+	"REDIS_POOL_SIZE":                         "calls share few connections",
+	"REDIS_SENTINEL_AUTH":                     "sentinels are asked without a password",
+	"REDIS_SOCKET_TYPE":                       "only tcp is spoken",
+	"REDIS_TIMEOUT":                           "give --deadline",
+	"REDIS_TLS_SKIP_HOSTNAME_VERIFICATION":    "certificates are always verified; give their authority",
+	"RUNTIME_WATCH_ROOT":                      "what is read is watched",
+	"STATSD_HOST":                             "metrics are Prometheus's",
+	"STATSD_PORT":                             "metrics are Prometheus's",
+	"STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT": "denied requests count nothing, or with --compat envoy everything",
+	"TRACING_ENABLED":                         "there is no tracing yet",
+	"USE_PROMETHEUS":                          "metrics are always on the admin listener",
+	"USE_STATSD":                              "metrics are Prometheus's",
 }
+
+const noListenerTLS = "TLS on the listeners is not there yet"
 
 // peerFlags are the variables of envoyproxy/ratelimit that are a flag here.
 var peerFlags = []struct{ variable, flag string }{
@@ -132,6 +163,7 @@ func (f *serveFlags) applyPeerEnv(cmd *cobra.Command, lookup func(string) (strin
 // peerRedis reads how Redis is arranged. The password is not a flag: see
 // peerPassword.
 func (f *serveFlags) peerRedis(e *peerEnv) error {
+	e.get("REDIS_AUTH") // it is used: say so
 	if isOn(e.get("REDIS_TLS")) && !strings.Contains(f.redis.addrs, "://") {
 		parts := strings.Split(f.redis.addrs, ",")
 		for i := range parts {
@@ -159,17 +191,27 @@ func (f *serveFlags) peerRedis(e *peerEnv) error {
 	return e.set("redis-mode", kind, "REDIS_TYPE")
 }
 
-// peerPassword lets REDIS_AUTH be the password where no WEIR_ variable is.
+// peerPassword lets REDIS_AUTH, which is a password or USER:PASSWORD, be the
+// credentials where no WEIR_ variable is.
 func peerPassword(lookup func(string) (string, bool)) func(string) (string, bool) {
 	return func(name string) (string, bool) {
-		v, ok := lookup(name)
-		if name != envRedisPassword || v != "" {
-			return v, ok
+		for _, own := range []string{envRedisUser, envRedisPassword, envRedisPasswordFile} {
+			if v, _ := lookup(own); v != "" {
+				return lookup(name)
+			}
 		}
-		if file, _ := lookup(envRedisPasswordFile); file != "" {
-			return v, ok
+		auth, _ := lookup("REDIS_AUTH")
+		user, password, both := strings.Cut(auth, ":")
+		if !both {
+			user, password = "", auth
 		}
-		return lookup("REDIS_AUTH")
+		switch name {
+		case envRedisUser:
+			return user, user != ""
+		case envRedisPassword:
+			return password, password != ""
+		}
+		return lookup(name)
 	}
 }
 

@@ -24,6 +24,9 @@ func drainBucket(m *weir.Meter, s *State, now weir.Micros) {
 		return
 	}
 	if m.Den == 1 {
+		if elapsed < m.Whole { // a division costs as much as the rest of a decision
+			return
+		}
 		n := elapsed / m.Whole
 		if n >= s.Used {
 			s.clear()
@@ -54,6 +57,9 @@ func drainBucket(m *weir.Meter, s *State, now weir.Micros) {
 // exceed 2^52, and 142 years.
 func bucketAt(m *weir.Meter, s *State, n int64) weir.Micros {
 	n = min(n, m.UsedCap)
+	if m.Den == 1 {
+		return s.At + weir.Micros(n*m.Whole)
+	}
 	part := n*m.Rem + s.Frac
 	return s.At + weir.Micros(n*m.Whole+(part+m.Den-1)/m.Den)
 }

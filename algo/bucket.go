@@ -63,3 +63,37 @@ func bucketAt(m *weir.Meter, s *State, n int64) weir.Micros {
 	part := n*m.Rem + s.Frac
 	return s.At + weir.Micros(n*m.Whole+(part+m.Den-1)/m.Den)
 }
+
+// decideWhole is decide for the most common case of all: a bucket in use whose
+// units drain in whole microseconds. It is the same arithmetic in one piece, and
+// takes a third of the time.
+func decideWhole(m *weir.Meter, s *State, now weir.Micros, cost int64, o *weir.Outcome) {
+	used, at := s.Used, s.At
+	if elapsed := int64(now - at); elapsed >= m.Whole {
+		n := elapsed / m.Whole
+		if n >= used {
+			used, at = 0, 0
+		} else {
+			used -= n
+			at += weir.Micros(n * m.Whole)
+		}
+	}
+	*o = weir.Outcome{Before: weir.Usage{Used: used, Since: at}}
+	if cost <= m.Capacity-used {
+		if used == 0 {
+			at = now
+		}
+		used += cost
+		o.OK, o.Granted = true, cost
+		s.Dirty = true
+	} else if cost > m.Capacity {
+		o.RetryAfter = weir.Never
+	} else {
+		o.RetryAfter = at + weir.Micros((used+cost-m.Capacity)*m.Whole) - now
+	}
+	o.Remaining = m.Capacity - used
+	if used > 0 {
+		o.ResetAfter = at + weir.Micros(used*m.Whole) - now
+	}
+	s.Used, s.At, s.Frac = used, at, 0
+}

@@ -5,6 +5,23 @@ import "github.com/weirlimit/weir"
 // Decide decides one Enforce charge that stands alone: it admits and takes
 // cost, or leaves s as it is. For concurrency, owner is who acquires.
 func Decide(m *weir.Meter, s *State, now weir.Micros, cost int64, owner Owner) weir.Outcome {
+	var o weir.Outcome
+	DecideInto(m, s, now, cost, owner, &o)
+	return o
+}
+
+// DecideInto is Decide with the outcome's memory given: copying one costs as
+// much as filling it.
+func DecideInto(m *weir.Meter, s *State, now weir.Micros, cost int64, owner Owner, o *weir.Outcome) {
+	if m.Machine == weir.Bucket && m.Den == 1 && !m.Shapes && s.Mark == m.Mark && cost > 0 && s.Used > 0 && s.Used <= m.Capacity {
+		decideWhole(m, s, now, cost, o)
+		return
+	}
+	*o = decide(m, s, now, cost, owner)
+}
+
+// decide is the general case.
+func decide(m *weir.Meter, s *State, now weir.Micros, cost int64, owner Owner) weir.Outcome {
 	if cost == 0 && s.Used > 0 && s.Mark != m.Mark {
 		o, _ := Peek(m, *s, now, 0, nil)
 		return o

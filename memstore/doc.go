@@ -53,7 +53,7 @@
 // of its keys, and the shard that remembers its id, in ascending order of their
 // number, all before it reads anything; whoever makes room in another shard
 // holds no lock meanwhile. A panic below a lock releases it. A lock is held for
-// well below a microsecond, and for up to some 0.2 ms when a table grows or is
+// well below a microsecond, and for up to some 0.3 ms when a table grows or is
 // swept whole; see BenchmarkWorstPause.
 //
 // # Failure modes

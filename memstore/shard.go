@@ -66,20 +66,13 @@ func (s *shard) find(k *key) (cell, int) {
 		return nil, 0
 	}
 	label := k.label()
-	size := uint(t.cellSize)
-	cells := t.cells
-	i := uint(t.home(k.hash))
-	for at := i * size; ; {
-		c := cell(cells[at:])
+	for i := t.home(k.hash); ; i = t.after(i) {
+		c := t.at(i)
 		if c.isEmpty() {
 			return nil, 0
 		}
 		if c.label() == label && s.holds(c, k) {
-			return c, int(i)
-		}
-		at += size
-		if i++; at >= uint(len(cells)) {
-			i, at = 0, 0
+			return c, i
 		}
 	}
 }

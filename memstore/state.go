@@ -90,5 +90,6 @@ func shareOf(m *weir.Meter, used int64) uint8 {
 	if used >= m.Capacity {
 		return 255
 	}
-	return uint8((used*255 + m.Capacity - 1) / m.Capacity)
+	// Below 2^32, where a division takes half the time.
+	return uint8((uint32(used)*255 + uint32(m.Capacity) - 1) / uint32(m.Capacity))
 }

@@ -88,7 +88,7 @@ func (s *shard) take(a *ask, cost int64, o *weir.Outcome) result {
 	}
 	var st algo.State
 	c, i := s.open(a, &st)
-	*o = algo.Decide(a.meter, &st, a.now, cost, algo.Owner{})
+	algo.DecideInto(a.meter, &st, a.now, cost, algo.Owner{}, o)
 	return s.finish(a, &st, o, c, i)
 }
 

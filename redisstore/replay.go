@@ -109,7 +109,7 @@ func (f *flight) settle(g *group, out []weir.Outcome) bool {
 	charges := f.charges[g.first : g.first+g.n]
 	if len(charges) == 1 && charges[0].Mode == weir.Enforce && charges[0].Group == 0 {
 		c := &charges[0]
-		out[0] = algo.Decide(c.Meter, f.state(f.keyOf[g.first], c.Meter), f.now, c.Cost, g.owner)
+		algo.DecideInto(c.Meter, f.state(f.keyOf[g.first], c.Meter), f.now, c.Cost, g.owner, &out[0])
 		return out[0].OK
 	}
 	return f.settleAll(charges, f.keyOf[g.first:g.first+g.n], g.owner, out)

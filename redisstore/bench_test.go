@@ -38,7 +38,7 @@ func benchmarkDecide(b *testing.B, keys, callers int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	m := weir.MustMeter(weir.Limit{Algorithm: weir.GCRA, Count: 10_000_000, Window: weir.Second, Burst: 10_000_000})
 	names := make([]string, keys)
 	for i := range names {

@@ -19,7 +19,7 @@ func BenchmarkCluster(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	cpu := func() (sum time.Duration) {
 		for _, n := range c.Primaries() {
 			sum += n.CPU()

@@ -31,7 +31,7 @@ func benchmarkScript(b *testing.B, m *weir.Meter, n int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	batch := &weir.Batch{Entries: make([]weir.Entry, n)}
 	next := 0
 	redis := srv.CPU()

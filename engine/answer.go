@@ -79,3 +79,13 @@ func (f *flow) denyOutright() {
 		}
 	}
 }
+
+// countsAnyway tells whether there are charges that count denied or not.
+func (f *flow) countsAnyway() bool {
+	for i := range f.plan.Charges {
+		if f.plan.Charges[i].Mode == weir.Always {
+			return true
+		}
+	}
+	return false
+}

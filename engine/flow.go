@@ -16,6 +16,7 @@ type flow struct {
 	done   func(error)
 	began  time.Time
 	under  *loaded
+	shut   bool // a limit of 0 applies: denied, whatever the store says
 
 	plan     policy.Plan
 	batch    weir.Batch // of one entry
@@ -63,8 +64,9 @@ func (f *flow) prepare() (decided bool, err error) {
 		return true, err
 	}
 	f.describe()
+	f.shut = f.plan.Denied()
 	switch {
-	case f.plan.Denied():
+	case f.shut && !f.countsAnyway():
 		f.denyOutright()
 		return true, nil
 	case len(f.plan.Charges) == 0:
@@ -104,6 +106,9 @@ func (f *flow) conclude() (err error) {
 	e := &f.batch.Entries[0]
 	if e.Err == nil {
 		f.fill(e)
+		if f.shut {
+			f.denyOutright()
+		}
 		return nil
 	}
 	switch weir.CodeOf(e.Err) {
@@ -111,6 +116,9 @@ func (f *flow) conclude() (err error) {
 		return e.Err // the caller's own doing
 	}
 	f.degrade(e.Err)
+	if f.shut {
+		f.denyOutright()
+	}
 	return nil
 }
 

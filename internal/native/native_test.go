@@ -32,7 +32,8 @@ type client struct {
 	weirv1.AdminClient
 }
 
-func serve(t *testing.T) client {
+// decider is an engine on memory.
+func decider(t testing.TB) *engine.Engine {
 	t.Helper()
 	f, problems := policy.ParseNative("test.yaml", []byte(policies))
 	if policy.HasErrors(problems) {
@@ -44,6 +45,14 @@ func serve(t *testing.T) client {
 		t.Fatal(err)
 	}
 	e.Swap(set)
+	return e
+}
+
+func limiter(t testing.TB) *native.Limiter { return native.NewLimiter(decider(t)) }
+
+func serve(t *testing.T) client {
+	t.Helper()
+	e := decider(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

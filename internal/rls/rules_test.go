@@ -222,6 +222,13 @@ func TestDenialsCount(t *testing.T) {
 		if want := map[bool]uint32{false: 3, true: 2}[compat]; left != want {
 			t.Errorf("%d left, want %d", left, want)
 		}
+		if out := s.ask(0, d("shut", "x"), d("tenant", "y")); out.GetOverallCode() != over {
+			t.Errorf("a limit of 0: %v", out)
+		}
+		left = s.ask(0, withHits(d("tenant", "y"), 0)).GetStatuses()[0].GetLimitRemaining()
+		if want := map[bool]uint32{false: 3, true: 2}[compat]; left != want {
+			t.Errorf("beside a limit of 0: %d left, want %d", left, want)
+		}
 	})
 }
 

@@ -72,7 +72,7 @@ fuzz: setup ## fuzz every target, FUZZTIME (30s) each
 	for pkg in $$pkgs; do \
 		list=$$($(GO) test -list '^Fuzz' "$$pkg"); \
 		for target in $$(grep '^Fuzz' <<<"$$list"); do \
-			( set -x; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$pkg" ); \
+			( set -x; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$pkg" ); \
 		done; \
 	done
 	@echo "fuzz: ok"

@@ -8,7 +8,7 @@ import (
 )
 
 // ReplayOwner names an entry for request-id replay: its id together with its
-// keys, costs, modes and groups, so that an id used for something else is not a
+// keys, costs and modes, so that an id used for something else is not a
 // replay. It appends to and returns scratch, for reuse. An entry without an id,
 // or of concurrency charges only, which are idempotent by themselves, has none.
 func ReplayOwner(e *weir.Entry, scratch []byte) (owner Owner, ok bool, _ []byte) {
@@ -24,7 +24,7 @@ func ReplayOwner(e *weir.Entry, scratch []byte) (owner Owner, ok bool, _ []byte)
 		b = binary.AppendUvarint(b, uint64(len(c.Key)))
 		b = append(b, c.Key...)
 		b = binary.AppendUvarint(b, uint64(c.Cost))
-		b = append(b, byte(c.Mode), c.Group)
+		b = append(b, byte(c.Mode))
 	}
 	if !counted {
 		return Owner{}, false, b

@@ -40,7 +40,7 @@ type Meter struct {
 	// 1% too much at 30k/s and 43% at 700k/s.
 	Whole, Rem, Den int64
 
-	UsedCap int64  // more units in use than this are read as this: a bucket of them would drain for 2^52 us
+	UsedCap int64  // no charge takes more into use; a bucket of so many drains for 2^52 us
 	RunCap  int64  // units of different instants that one run may hold
 	MaxRuns int    // runs kept before the two oldest are joined
 	Grid    Micros // expiry instants are multiples of this

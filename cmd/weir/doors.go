@@ -84,7 +84,13 @@ func (s *server) grpcDoor(envoy *rls.Server) (*door, error) {
 	if err != nil {
 		return nil, err
 	}
+	creds, err := s.flags.peer.credentials()
+	if err != nil {
+		_ = l.Close()
+		return nil, err
+	}
 	g := grpc.NewServer(
+		grpc.Creds(creds),
 		grpc.MaxRecvMsgSize(maxMessage),
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.ConnectionTimeout(headerTimeout),

@@ -21,6 +21,8 @@ type peerSettings struct {
 	prefix                       string
 	used, ignored                []string
 	globalShadow, globalQuota    bool
+	grpcTLS                      bool
+	grpcCert, grpcKey            string // files
 }
 
 // peerIgnored are variables of envoyproxy/ratelimit that have no meaning here,
@@ -39,9 +41,6 @@ var peerIgnored = map[string]string{
 	"GRPC_HOST":                               "give the whole address with --grpc",
 	"GRPC_MAX_CONNECTION_AGE":                 "connections end when they idle or the server stops",
 	"GRPC_MAX_CONNECTION_AGE_GRACE":           "connections end when they idle or the server stops",
-	"GRPC_SERVER_TLS_CERT":                    noListenerTLS,
-	"GRPC_SERVER_TLS_KEY":                     noListenerTLS,
-	"GRPC_SERVER_USE_TLS":                     noListenerTLS,
 	"HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED": "it is always so",
 	"LOCAL_CACHE_SIZE_IN_BYTES":               "no answer is cached outside the store",
 	"MEMCACHE_HOST_PORT":                      "counters are in Redis or in memory",
@@ -229,6 +228,9 @@ func (p *peerSettings) flags(get func(string) string) {
 		p.dotFiles = !isOn(v)
 	}
 	p.prefix = get("CACHE_KEY_PREFIX")
+	p.grpcTLS = isOn(get("GRPC_SERVER_USE_TLS"))
+	p.grpcCert = get("GRPC_SERVER_TLS_CERT")
+	p.grpcKey = get("GRPC_SERVER_TLS_KEY")
 	p.globalShadow = isOn(get("SHADOW_MODE"))
 	p.globalQuota = isOn(get("QUOTA_MODE"))
 }

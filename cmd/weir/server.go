@@ -201,7 +201,8 @@ func (s *server) drain() {
 func (s *server) hello() {
 	for _, d := range s.doors {
 		s.log.Info("listening", "for", d.name, "address", d.addr())
-		if host, _, _ := net.SplitHostPort(d.addr()); !net.ParseIP(host).IsLoopback() {
+		secure := d.name == "grpc" && s.flags.peer.grpcTLS
+		if host, _, _ := net.SplitHostPort(d.addr()); !secure && !net.ParseIP(host).IsLoopback() {
 			s.log.Warn("this address is not loopback and has no TLS: anyone who reaches it can spend quotas", "for", d.name)
 		}
 	}

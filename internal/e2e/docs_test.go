@@ -13,6 +13,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/weirlimit/weir/internal/redistest"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 )
 
 // row is a row of a table in Markdown, without the quotes of code.
@@ -66,6 +68,7 @@ func TestPeerVariables(t *testing.T) {
 		"REDIS_TYPE": "SINGLE", "REDIS_URL": redis.Addr(), "REDIS_AUTH": "secret", "REDIS_TLS": "true",
 		"REDIS_TLS_CACERT": certs.CAFile, "REDIS_TLS_CLIENT_CERT": certs.ClientCertFile, "REDIS_TLS_CLIENT_KEY": certs.ClientKeyFile,
 		"LOG_LEVEL": "WARNING", "LOG_FORMAT": "TEXT", "SHADOW_MODE": "false",
+		"GRPC_SERVER_USE_TLS": "true", "GRPC_SERVER_TLS_CERT": certs.ServerCertFile, "GRPC_SERVER_TLS_KEY": certs.ServerKeyFile,
 	}
 	w := newInstance(t, "--deadline", "5s", "--log-level", "info")
 	var used, ignored []string
@@ -89,7 +92,12 @@ func TestPeerVariables(t *testing.T) {
 	checkSource(t, append(used, ignored...))
 	w.start()
 	w.awaitReady()
-	w.awaitLimit("33/h")
+	conn, err := grpc.NewClient(w.grpc, grpc.WithTransportCredentials(credentials.NewTLS(certs.ClientConfig())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	w.awaitLimitOver(conn, "33/h")
 	log := w.err.String()
 	slices.Sort(used)
 	if want := fmt.Sprintf("names=%q", fmt.Sprint(used)); !strings.Contains(log, want) {

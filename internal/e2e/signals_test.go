@@ -15,6 +15,7 @@ import (
 	weirv1 "github.com/weirlimit/weir/api/weir/v1"
 
 	"github.com/weirlimit/weir/internal/redistest"
+	"google.golang.org/grpc"
 )
 
 const closedPolicy = "policies:\n  - {id: p, by: [tenant], limits: [%d/h], on_failure: %s}\n"
@@ -155,7 +156,12 @@ func TestMistypedFlag(t *testing.T) {
 // awaitLimit waits until a check is under this limit.
 func (w *instance) awaitLimit(limit string) {
 	w.t.Helper()
-	conn := dial(w.t, w.grpc)
+	w.awaitLimitOver(dial(w.t, w.grpc), limit)
+}
+
+// awaitLimitOver is awaitLimit over a connection that is there.
+func (w *instance) awaitLimitOver(conn *grpc.ClientConn, limit string) {
+	w.t.Helper()
 	await(w.t, "the limit "+limit, func() error {
 		if out := ask(w.t, conn); out.GetQuota().GetLimit() != limit {
 			return fmt.Errorf("it is %v", out)

@@ -295,7 +295,7 @@ const (
 	Algorithm_ALGORITHM_GCRA Algorithm = 1
 	// The same machine, given as capacity and refill.
 	Algorithm_ALGORITHM_TOKEN_BUCKET Algorithm = 2
-	// A rolling quota, kept as sub-windows.
+	// A rolling quota, kept as dated runs.
 	Algorithm_ALGORITHM_SLIDING_WINDOW Algorithm = 3
 	// A quota that resets on the clock.
 	Algorithm_ALGORITHM_FIXED_WINDOW Algorithm = 4

@@ -45,3 +45,12 @@ type AsyncChecker interface {
 	// returns; done must not block.
 	Submit(r *Request, d *Decision, done func(error))
 }
+
+// Releaser is a Checker's other half, for limits of concurrency.
+type Releaser interface {
+	// Release gives back what the request with r's id holds of the concurrency
+	// limits that apply to r, and returns how many units that was and under
+	// which version of the policies. It may be called more than once. Safe for
+	// concurrent use.
+	Release(ctx context.Context, r *Request) (released int64, version string, err error)
+}

@@ -35,7 +35,10 @@ type loaded struct {
 	serial uint32
 }
 
-var _ weir.AsyncChecker = (*Engine)(nil)
+var (
+	_ weir.AsyncChecker = (*Engine)(nil)
+	_ weir.Releaser     = (*Engine)(nil)
+)
 
 // New returns an engine without policies: until Swap, requests fail with
 // CodeNotReady.

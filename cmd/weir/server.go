@@ -31,8 +31,19 @@ type server struct {
 	health  *admin.Health
 	loader  *policyfile.Loader // nil when the sample is served
 
-	doors []*door
-	where string
+	doors    []*door
+	where    string
+	followed []followed
+}
+
+// followed is something read from files that is kept current while the server
+// runs, and looked at on SIGHUP.
+type followed struct {
+	name string // for the log
+	file interface {
+		Watch(ctx context.Context, told func(error))
+		Reload()
+	}
 }
 
 func newServer(ctx context.Context, sys system, f *serveFlags, log *slog.Logger) (*server, error) {
@@ -153,8 +164,11 @@ func (s *server) run(ctx context.Context) error {
 	}
 	if s.loader != nil {
 		wg.Go(func() { _ = s.loader.Watch(work, s.apply) })
-		wg.Go(func() { s.reloadOnHangup(work) })
 	}
+	for _, f := range s.followed {
+		wg.Go(func() { f.file.Watch(work, func(err error) { s.reloaded(f.name, err) }) })
+	}
+	wg.Go(func() { s.reloadOnHangup(work) })
 	s.hello()
 	var err error
 	select {
@@ -180,9 +194,23 @@ func (s *server) reloadOnHangup(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-hup:
-			s.loader.Reload()
+			if s.loader != nil {
+				s.loader.Reload()
+			}
+			for _, f := range s.followed {
+				f.file.Reload()
+			}
 		}
 	}
+}
+
+// reloaded says what became of a file that was read again.
+func (s *server) reloaded(name string, err error) {
+	if err != nil {
+		s.log.Error("file is wrong; what was read before stays in force", "what", name, "error", err)
+		return
+	}
+	s.log.Info("read again", "what", name)
 }
 
 // drain lets readiness fall first, so that nobody new comes, then waits for

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
@@ -15,7 +14,7 @@ import (
 // Engine is what the handlers ask.
 type Engine interface {
 	weir.Checker
-	Release(ctx context.Context, r *weir.Request) (released int64, version string, err error)
+	weir.Releaser
 }
 
 // Handler serves /v1/check and /v1/release.

@@ -14,7 +14,7 @@ import (
 // Engine is what the Limiter service asks.
 type Engine interface {
 	weir.AsyncChecker
-	Release(ctx context.Context, r *weir.Request) (released int64, version string, err error)
+	weir.Releaser
 }
 
 // Limiter serves weir.v1.Limiter.

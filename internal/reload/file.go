@@ -1,0 +1,130 @@
+package reload
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Every is how often Watch looks at the files.
+const Every = time.Second
+
+// maxBytes bounds a file: what this package is for is much smaller.
+const maxBytes = 16 << 20
+
+// File is a value made of the contents of one or more files. Make one with
+// Open.
+type File[T any] struct {
+	paths []string
+	parse func(contents [][]byte) (T, error)
+	value atomic.Pointer[T]
+	kick  chan struct{}
+
+	mu struct {
+		sync.Mutex
+		sum  [sha256.Size]byte // of the contents last looked at, good or bad
+		fail string            // what was last found wrong; empty when nothing is
+	}
+}
+
+// Open reads the files and parses their contents, which come in the order of
+// paths and belong to parse. It fails when either does not work: what is not
+// there at the start is a mistake, and not something to wait for.
+func Open[T any](parse func(contents [][]byte) (T, error), paths ...string) (*File[T], error) {
+	f := &File[T]{paths: paths, parse: parse, kick: make(chan struct{}, 1)}
+	if _, err := f.Load(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Get returns the last good value.
+func (f *File[T]) Get() T { return *f.value.Load() }
+
+// Load looks at the files now. It tells whether there is a new value, and what
+// is wrong with contents that were not looked at before: a file that stays
+// wrong is reported once.
+func (f *File[T]) Load() (changed bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	contents, sum, err := f.read()
+	if err == nil {
+		if sum == f.mu.sum {
+			return false, nil
+		}
+		f.mu.sum = sum
+		var v T
+		if v, err = f.parse(contents); err == nil {
+			f.value.Store(&v)
+			f.mu.fail = ""
+			return true, nil
+		}
+	}
+	if err.Error() == f.mu.fail {
+		return false, nil
+	}
+	f.mu.fail = err.Error()
+	return false, err
+}
+
+func (f *File[T]) read() ([][]byte, [sha256.Size]byte, error) {
+	h := sha256.New()
+	contents := make([][]byte, len(f.paths))
+	for i, path := range f.paths {
+		data, err := readFile(path)
+		if err != nil {
+			return nil, [sha256.Size]byte{}, err
+		}
+		sum := sha256.Sum256(data)
+		h.Write(sum[:])
+		contents[i] = data
+	}
+	return contents, [sha256.Size]byte(h.Sum(nil)), nil
+}
+
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, err
+	}
+	if len(data) > maxBytes {
+		return nil, fmt.Errorf("%s is larger than %d bytes", path, maxBytes)
+	}
+	return data, nil
+}
+
+// Reload makes Watch look at once.
+func (f *File[T]) Reload() {
+	select {
+	case f.kick <- struct{}{}:
+	default:
+	}
+}
+
+// Watch looks at the files until ctx ends. It calls told, on its own goroutine,
+// with nil for a new value and with an error for contents that are wrong.
+func (f *File[T]) Watch(ctx context.Context, told func(error)) {
+	tick := time.NewTicker(Every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-f.kick:
+		}
+		if changed, err := f.Load(); changed || err != nil {
+			told(err)
+		}
+	}
+}

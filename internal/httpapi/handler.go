@@ -1,13 +1,12 @@
 package httpapi
 
 import (
-	"encoding/json"
-	"errors"
 	"math/rand/v2"
 	"net/http"
 	"time"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/httperr"
 	"github.com/weirlimit/weir/internal/respond"
 )
 
@@ -41,7 +40,7 @@ func (h *Handler) check(w http.ResponseWriter, r *http.Request) {
 	}
 	var d weir.Decision
 	if err := h.engine.Check(r.Context(), req, &d); err != nil {
-		fail(w, err)
+		httperr.Write(w, err)
 		return
 	}
 	a := respond.To(&d, weir.MicrosAt(time.Now()), rand.Int64N)
@@ -49,7 +48,7 @@ func (h *Handler) check(w http.ResponseWriter, r *http.Request) {
 	f.Fill(&a)
 	f.Set(w.Header())
 	if d.Allowed() {
-		write(w, http.StatusOK, response(&d))
+		httperr.JSON(w, http.StatusOK, response(&d))
 		return
 	}
 	w.Header().Set("Content-Type", respond.ProblemType)
@@ -63,56 +62,28 @@ func (h *Handler) release(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if req.ID == "" {
-		fail(w, invalid("request_id", "is empty: what is held is released by it"))
+		httperr.Write(w, invalid("request_id", "is empty: what is held is released by it"))
 		return
 	}
 	released, version, err := h.engine.Release(r.Context(), req)
 	if err != nil {
-		fail(w, err)
+		httperr.Write(w, err)
 		return
 	}
-	write(w, http.StatusOK, map[string]any{"released": released, "policy_version": version})
+	httperr.JSON(w, http.StatusOK, map[string]any{"released": released, "policy_version": version})
 }
 
 // decode reads a request, or answers what is wrong with it.
 func decode(w http.ResponseWriter, r *http.Request) (*weir.Request, bool) {
 	var in checkRequest
 	if err := read(w, r, &in); err != nil {
-		fail(w, err)
+		httperr.Write(w, err)
 		return nil, false
 	}
 	req, err := in.request(time.Now())
 	if err != nil {
-		fail(w, err)
+		httperr.Write(w, err)
 		return nil, false
 	}
 	return req, true
-}
-
-// fail answers that no decision was made.
-func fail(w http.ResponseWriter, err error) {
-	e, ok := errors.AsType[*weir.Error](err)
-	if !ok {
-		e = &weir.Error{Message: "something broke"}
-	}
-	status := http.StatusInternalServerError
-	switch e.Code {
-	case weir.CodeInvalid:
-		status = http.StatusBadRequest
-	case weir.CodePolicyNotFound:
-		status = http.StatusNotFound
-	case weir.CodeNotReady, weir.CodeOverload, weir.CodeClosed:
-		status = http.StatusServiceUnavailable
-	case weir.CodeTimeout:
-		status = http.StatusGatewayTimeout
-	}
-	write(w, status, map[string]any{"error": map[string]string{
-		"code": e.Code.String(), "field": e.Field, "message": e.Error(), "hint": e.Hint,
-	}})
-}
-
-func write(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v)
 }

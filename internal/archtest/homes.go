@@ -46,6 +46,11 @@ var homes = []home{
 		"what people write is read where it is understood, and nowhere else",
 	},
 	{
+		"github.com/golang-jwt/jwt/v5",
+		set{"identity/token"},
+		"who has no tokens to verify does not compile a verifier",
+	},
+	{
 		"github.com/fsnotify/fsnotify",
 		set{"internal/policyfile"},
 		"one package watches files; the others are told",

@@ -19,14 +19,14 @@ var (
 	adapters = set{
 		"memstore", "redisstore",
 		"httplimit", "grpclimit", "client",
-		"internal/rls", "internal/native", "internal/httpapi",
+		"internal/rls", "internal/native", "internal/httpapi", "internal/forwardauth",
 		"internal/admin", "internal/dash", "internal/policystore",
 	}
 
 	// Edges translate between the wire and the vocabulary.
 	edges = set{
 		"api", "grpclimit", "client",
-		"internal/rls", "internal/native", "internal/httpapi", "internal/admin", "internal/grpcerr",
+		"internal/rls", "internal/native", "internal/httpapi", "internal/forwardauth", "internal/admin", "internal/grpcerr",
 		"cmd",
 	}
 )

@@ -5,6 +5,7 @@
 //	weir lint            find what is wrong or doubtful in policy files
 //	weir explain         say which rules a request meets, and why
 //	weir config print    print what weir serve would run with
+//	weir apikey          make API keys, and the entries of the file that knows them
 //	weir try             decide on a limit and watch what happens
 //	weir version         say which build this is
 //	weir completion      write completions for a shell

@@ -50,14 +50,10 @@ func (s *server) open() error {
 			Remaining: s.flags.peer.headerRemaining, Reset: s.flags.peer.headerReset,
 		},
 	})
-	auth, err := s.authHandler()
-	if err != nil {
-		return err
-	}
 	data := http.NewServeMux()
 	data.Handle("/json", envoy)
 	data.Handle("/v1/", httpapi.New(s.engine))
-	data.Handle("/v1/auth", auth)
+	data.Handle("/v1/auth", s.authHandler())
 	data.Handle("/healthcheck", admin.Healthcheck(s.health))
 	for _, build := range []func() (*door, error){
 		func() (*door, error) { return s.grpcDoor(envoy) },

@@ -23,8 +23,9 @@ type serveFlags struct {
 
 	logLevel, logFormat string
 
-	redis redisFlags
-	peer  peerSettings
+	redis    redisFlags
+	identity identityFlags
+	peer     peerSettings
 }
 
 func newServe(sys system) *cobra.Command {
@@ -66,7 +67,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.deadline, "deadline", 10*time.Millisecond, "longest a check may wait for the store")
 	flags.DurationVar(&f.drain, "drain", 8*time.Second, "longest to wait for calls under way when told to stop")
 	flags.StringVar(&f.grpc, "grpc", "127.0.0.1:8081", "gRPC `address`: Envoy's service and Weir's own")
-	flags.StringVar(&f.http, "http", "127.0.0.1:8080", "HTTP `address`: /v1/check, /json, /healthcheck")
+	flags.StringVar(&f.http, "http", "127.0.0.1:8080", "HTTP `address`: /v1/check, /v1/auth, /json, /healthcheck")
 	flags.StringVar(&f.admin, "admin", "127.0.0.1:6070", "admin `address`: metrics, health, debug; keep it on loopback")
 	flags.StringVar(&f.logLevel, "log-level", "info", "log `level`: debug, info, warn or error")
 	flags.StringVar(&f.logFormat, "log-format", "text", "log `format`: text or json")
@@ -74,6 +75,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 		fromEnv(flags, fl.Name, "WEIR_"+strings.ToUpper(strings.ReplaceAll(fl.Name, "-", "_")))
 	})
 	f.redis.register(flags)
+	f.identity.register(flags)
 }
 
 // logger makes the log that the flags ask for.

@@ -15,6 +15,7 @@ import (
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/engine"
 	"github.com/weirlimit/weir/internal/admin"
+	"github.com/weirlimit/weir/internal/forwardauth"
 	"github.com/weirlimit/weir/internal/obs"
 	"github.com/weirlimit/weir/internal/policyfile"
 	"github.com/weirlimit/weir/policy"
@@ -34,6 +35,7 @@ type server struct {
 	doors    []*door
 	where    string
 	followed []followed
+	identity func() *forwardauth.Settings // in force; see openIdentity
 }
 
 // followed is something read from files that is kept current while the server
@@ -59,6 +61,10 @@ func newServer(ctx context.Context, sys system, f *serveFlags, log *slog.Logger)
 		return nil, err
 	}
 	if err := s.load(ctx); err != nil {
+		_ = store.Close()
+		return nil, err
+	}
+	if err := s.openIdentity(ctx); err != nil {
 		_ = store.Close()
 		return nil, err
 	}

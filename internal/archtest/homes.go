@@ -42,7 +42,7 @@ var homes = []home{
 	},
 	{
 		"go.yaml.in/yaml/v3",
-		set{"policy", "internal/policyfile", "cmd"},
+		set{"policy", "internal/policyfile", "internal/identityfile", "cmd"},
 		"what people write is read where it is understood, and nowhere else",
 	},
 	{

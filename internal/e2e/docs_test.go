@@ -174,6 +174,7 @@ func TestDocumentedMetrics(t *testing.T) {
 	w := serve(t, "--config", path, "--redis", redis.Addr(), "--deadline", "100ms")
 	conn := dial(t, w.grpc)
 	ask(t, conn)
+	w.auth("", "X-Forwarded-For", "no address")
 	redis.Stop()
 	await(t, "an answer without Redis", func() error {
 		ask(t, conn)

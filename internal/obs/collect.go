@@ -39,6 +39,9 @@ var (
 	evictedTotal = desc("evicted_states_total", "States that still counted and were dropped by a bounded store.")
 	panicsTotal  = desc("panics_total", "Panics that were recovered.")
 
+	rejectionsTotal = desc("identity_rejections_total",
+		"Claims to an identity that were not believed, by what was claimed and why.", "what", "reason")
+
 	configInfo    = desc("config_info", "The version of the policies in force; always 1.", "version")
 	configSerial  = desc("config_serial", "How many sets of policies were loaded, the one in force included.")
 	configRules   = desc("config_rules", "Rules in force.")
@@ -55,7 +58,7 @@ var (
 var descs = []*prometheus.Desc{
 	buildInfo, decisionsTotal, degradedTotal, checkSeconds,
 	storeCallsTotal, storeErrorsTotal, roundTripSeconds, scriptSeconds, batchEntries, batchGroups, batchKeys,
-	lossesTotal, evictedTotal, panicsTotal,
+	lossesTotal, evictedTotal, panicsTotal, rejectionsTotal,
 	configInfo, configSerial, configRules, configUnnamed, reloadsTotal, reloadSuccess,
 	reloadTime, reloadGood, reloadSeconds, problems, staleFiles,
 }
@@ -94,6 +97,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	}
 	s.counter(evictedTotal, m.evicted.Load())
 	s.counter(panicsTotal, m.panics.Load())
+	s.rejections(m)
 	s.config(&m.config)
 }
 

@@ -15,6 +15,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/identity"
 )
 
 // DefaultMaxRules is how many rules of a set have series of their own: with an
@@ -57,6 +58,8 @@ type Metrics struct {
 	losses  [losses + 1]atomic.Uint64 // the last for those without a name
 	evicted atomic.Uint64
 	panics  atomic.Uint64
+
+	rejected [identity.Whats][identity.Reasons]atomic.Uint64
 
 	// mu is held for the whole of a scrape and while sets change, so that a
 	// scrape sees all of a set or its rest, not both.

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/identity"
 )
 
 var someErr = &weir.Error{Code: weir.CodeTimeout}
@@ -135,6 +136,7 @@ func TestNamesAndHelp(t *testing.T) {
 	m.Hooks().Degraded(&weir.Decision{SetSerial: 1}, someErr)
 	m.Hooks().StoreCall(weir.StoreCall{Shard: "a:1", Entries: 1, Took: 1, Script: 1, Err: someErr})
 	m.Reloaded(Reload{OK: true})
+	m.Rejected(identity.JWT, identity.Expired)
 	families, err := m.scrape()
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,201 @@
+package identityfile
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/weirlimit/weir/identity"
+	"github.com/weirlimit/weir/identity/token"
+	"github.com/weirlimit/weir/internal/forwardauth"
+	"github.com/weirlimit/weir/internal/reload"
+)
+
+// Live is what the files say now. Make one with Open.
+type Live struct {
+	main     *reload.File[*Config]
+	dir      string // of the file: paths in it are relative to this
+	rejected func(identity.What, identity.Reason)
+	now      atomic.Pointer[generation]
+	kick     chan struct{}
+}
+
+// generation is one version of the file, with all that it needs.
+type generation struct {
+	config   *Config
+	settings forwardauth.Settings
+	files    []file
+	remote   *remote // nil for none
+}
+
+// file is another file that the main one names.
+type file struct {
+	path string
+	load func() (changed bool, err error)
+}
+
+// remote is a provider's keys, and what they were asked for with: a new version
+// of the file that asks the same keeps the keys.
+type remote struct {
+	keys    *token.Remote
+	options token.RemoteOptions // its Roots are in roots
+	roots   string
+}
+
+// Open reads the file and those that it names, and fetches a provider's keys
+// once. A provider that is away is told and not an error: Watch tries again.
+func Open(ctx context.Context, path string, rejected func(identity.What, identity.Reason), told func(error)) (*Live, error) {
+	l := &Live{dir: filepath.Dir(path), rejected: rejected, kick: make(chan struct{}, 1)}
+	var err error
+	l.main, err = reload.Open(func(c [][]byte) (*Config, error) { return Parse(path, c[0]) }, path)
+	if err != nil {
+		return nil, err
+	}
+	g, err := l.build(l.main.Get(), nil)
+	if err != nil {
+		return nil, err
+	}
+	if g.remote != nil {
+		if _, err := g.remote.keys.Fetch(ctx); err != nil {
+			told(err)
+		}
+	}
+	l.now.Store(g)
+	return l, nil
+}
+
+// Settings returns those in force.
+func (l *Live) Settings() *forwardauth.Settings { return &l.now.Load().settings }
+
+// build makes a generation of a version of the file.
+func (l *Live) build(c *Config, before *generation) (*generation, error) {
+	g := &generation{config: c}
+	o := c.Identity
+	o.Rejected = l.rejected
+	if c.Tokens != nil {
+		v, err := l.verifier(c.Tokens, g, before)
+		if err != nil {
+			return nil, err
+		}
+		o.Tokens = v
+	}
+	if c.KeyFile != "" {
+		path := l.path(c.KeyFile)
+		f, err := reload.Open(func(c [][]byte) (*identity.Keys, error) { return ParseKeys(path, c[0]) }, path)
+		if err != nil {
+			return nil, fmt.Errorf("api_keys: %w", err)
+		}
+		g.files = append(g.files, file{path, f.Load})
+		o.Keys = keyFile{f}
+	}
+	resolver, err := identity.New(o)
+	if err != nil {
+		return nil, err
+	}
+	g.settings = forwardauth.Settings{Resolver: resolver, Headers: c.Headers}
+	return g, nil
+}
+
+func (l *Live) path(p string) string {
+	if filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(l.dir, p)
+}
+
+// Reload makes Watch look at once.
+func (l *Live) Reload() {
+	select {
+	case l.kick <- struct{}{}:
+	default:
+	}
+}
+
+// Watch follows the files and the provider until ctx ends. It calls told, on
+// several goroutines, with nil when something new is in force and with an error
+// when something is wrong that was not so before.
+func (l *Live) Watch(ctx context.Context, told func(error)) {
+	f := follower{told: told}
+	defer f.end()
+	tick := time.NewTicker(reload.Every)
+	defer tick.Stop()
+	failure := ""
+	for {
+		f.follow(ctx, l.now.Load().remote)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-l.kick:
+			if f.of != nil {
+				f.of.keys.Reload()
+			}
+		}
+		failure = l.look(ctx, failure, told)
+	}
+}
+
+// follower fetches the keys of one provider at a time.
+type follower struct {
+	told func(error)
+	of   *remote
+	stop context.CancelFunc
+	wg   sync.WaitGroup
+}
+
+func (f *follower) follow(ctx context.Context, r *remote) {
+	if r == f.of {
+		return
+	}
+	f.end()
+	if f.of = r; r == nil {
+		return
+	}
+	ctx, f.stop = context.WithCancel(ctx)
+	f.wg.Go(func() { r.keys.Watch(ctx, f.told) })
+}
+
+func (f *follower) end() {
+	if f.stop != nil {
+		f.stop()
+	}
+	f.wg.Wait()
+}
+
+// look looks at all files once. It returns what keeps a new version out of
+// force; that is tried again, since it may be in another file.
+func (l *Live) look(ctx context.Context, failure string, told func(error)) string {
+	if _, err := l.main.Load(); err != nil {
+		told(err)
+	}
+	g := l.now.Load()
+	if c := l.main.Get(); c != g.config {
+		next, err := l.build(c, g)
+		if err == nil && next.remote != nil && next.remote != g.remote {
+			// Another provider is asked first: one that is not there leaves the
+			// old one in force, as a bad file does.
+			_, err = next.remote.keys.Fetch(ctx)
+		}
+		if err != nil {
+			if err.Error() != failure {
+				told(err)
+			}
+			return err.Error()
+		}
+		l.now.Store(next)
+		told(nil)
+		return ""
+	}
+	for _, f := range g.files {
+		changed, err := f.load()
+		if err != nil {
+			told(fmt.Errorf("%s: %w", f.path, err))
+		} else if changed {
+			told(nil)
+		}
+	}
+	return ""
+}

@@ -104,6 +104,23 @@ var Rules = []Rule{
 		},
 	},
 	{
+		Name: "identity-plain",
+		Why: "middleware in other people's programs asks whose request it is; who has no tokens " +
+			"compiles no verifier, and the verifier knows no files",
+		Broken: func(p Package) []string {
+			switch p.Path {
+			case "identity":
+				return p.importing(func(imp string) bool { return !isStdlib(imp) && imp != Module })
+			case "identity/token":
+				return p.importing(func(imp string) bool {
+					rel, ok := ours(imp)
+					return ok && rel != "." && rel != "identity"
+				})
+			}
+			return nil
+		},
+	},
+	{
 		Name: "dependency-home",
 		Why: "a dependency is code every user of that package compiles and trusts; give it a " +
 			"home and a reason in homes.go, or do without it",

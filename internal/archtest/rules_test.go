@@ -49,12 +49,19 @@ var breaches = []struct {
 	{"adapters-apart", importing("internal/httpapi", Module+"/internal/rls")},
 	{"adapters-apart", importing("client", Module+"/grpclimit")},
 
+	{"adapters-apart", importing("internal/forwardauth", Module+"/internal/httpapi")},
+
+	{"identity-plain", importing("identity", Module+"/identity/token")},
+	{"identity-plain", importing("identity", "github.com/golang-jwt/jwt/v5")},
+	{"identity-plain", importing("identity/token", Module+"/internal/reload")},
+
 	{"dependency-home", importing("engine", "github.com/nobody/knows")},
 	{"dependency-home", importing("cmd/weir", "github.com/nobody/knows")},
 
 	{"dependency-strays", importing("memstore", "github.com/redis/rueidis")},
 	{"dependency-strays", importing("engine", "google.golang.org/grpc/codes")},
 	{"dependency-strays", importing("memstore", "pgregory.net/rapid")},
+	{"dependency-strays", importing("identity", "github.com/golang-jwt/jwt/v5")},
 
 	{"wire-types", importing("engine", Module+"/api")},
 	{"wire-types", importing("policy", Module+"/api/v1")},

@@ -96,10 +96,10 @@ func (o *Options) headers() error {
 
 // credential returns what a header presents: the whole value, or in
 // Authorization what follows the scheme. None with an empty text means that
-// nothing was presented.
+// nothing was presented; gateways write an empty header for a missing one.
 func credential(h http.Header, name, scheme string) (string, Reason) {
 	value, why := single(h, name)
-	if why == Missing {
+	if why == Missing || why == None && value == "" {
 		return "", None
 	}
 	if why != None {

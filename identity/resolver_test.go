@@ -88,6 +88,8 @@ func TestPrecedence(t *testing.T) {
 		{"a bad token leaves the peer's word", loop, header("Authorization", "Bearer bad", "X-Tenant", "peer"), "tenant=peer", identity.JWT, identity.Signature},
 		{"two tokens", loop, header("Authorization", "Bearer good", "Authorization", "Bearer good"), "", identity.JWT, identity.Duplicate},
 		{"an empty token", loop, header("Authorization", "Bearer  "), "", identity.JWT, identity.Malformed},
+		{"an empty header is none", loop, header("Authorization", "", "X-Api-Key", "secret"), keyPairs, 0, identity.None},
+		{"an empty key is none", loop, header("X-Api-Key", ""), "", 0, identity.None},
 		{"another scheme is none of ours", loop, header("Authorization", "Basic Z29vZA==", "X-Api-Key", "secret"), keyPairs, 0, identity.None},
 
 		{"an unknown key", loop, header("X-Api-Key", "guess"), "", identity.APIKey, identity.UnknownKey},

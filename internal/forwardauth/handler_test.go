@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -316,6 +317,22 @@ func TestAnyMethodAndNoBody(t *testing.T) {
 			t.Errorf("%s: %d", method, w.Code)
 		}
 	}
+}
+
+// FuzzAuth: whatever a gateway passes on, the answer is a decision or a refusal.
+func FuzzAuth(f *testing.F) {
+	f.Add("domain=api&deny=403", "203.0.113.7", "GET", "/a?b", "h:80", "Bearer x.y.z")
+	f.Add("cost=0", "[2001:db8::1]:80", "", "http://h/%2e%2e/", "[::1]:1", "Basic x")
+	h := handler(f, realEngine(f, memstore.New()), identity.Options{})
+	f.Fuzz(func(t *testing.T, query, xff, method, uri, host, auth string) {
+		r := &http.Request{Method: http.MethodGet, RemoteAddr: "127.0.0.1:1", URL: &url.URL{Path: "/v1/auth", RawQuery: query}, Header: http.Header{
+			"X-Forwarded-For": {xff}, "X-Forwarded-Method": {method}, "X-Forwarded-Uri": {uri}, "X-Forwarded-Host": {host}, "Authorization": {auth},
+		}}
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Code >= 500 && w.Header().Get("X-Weir-Status") == "" {
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	})
 }
 
 func BenchmarkAuth(b *testing.B) {

@@ -159,6 +159,11 @@ const partPolicies = "policies"
 func (s *server) run(ctx context.Context) error {
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
+	// Before anybody can see that the server is ready, and signal it: without
+	// this, the signal ends the process.
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
 	var wg sync.WaitGroup
 	failed := make(chan error, len(s.doors))
 	for _, d := range s.doors {
@@ -174,7 +179,7 @@ func (s *server) run(ctx context.Context) error {
 	for _, f := range s.followed {
 		wg.Go(func() { f.file.Watch(work, func(err error) { s.reloaded(f.name, err) }) })
 	}
-	wg.Go(func() { s.reloadOnHangup(work) })
+	wg.Go(func() { s.reloadOnHangup(work, hup) })
 	s.hello()
 	var err error
 	select {
@@ -191,10 +196,7 @@ func (s *server) run(ctx context.Context) error {
 	return err
 }
 
-func (s *server) reloadOnHangup(ctx context.Context) {
-	hup := make(chan os.Signal, 1)
-	signal.Notify(hup, syscall.SIGHUP)
-	defer signal.Stop(hup)
+func (s *server) reloadOnHangup(ctx context.Context, hup <-chan os.Signal) {
 	for {
 		select {
 		case <-ctx.Done():

@@ -18,8 +18,10 @@ var paths = []struct {
 	{"x-forwarded-for", identity.Options{}, []string{"X-Forwarded-For", "6.6.6.6, 203.0.113.7"}, 1},
 	{"x-forwarded-for-v6", identity.Options{}, []string{"X-Forwarded-For", "2001:db8:1:2:3:4:5:6"}, 1},
 	{
-		"forwarded", identity.Options{ClientIP: identity.ClientIP{Header: identity.Forwarded}},
-		[]string{"Forwarded", `for=6.6.6.6, for="203.0.113.7:80";proto=https`}, 1,
+		"forwarded",
+		identity.Options{ClientIP: identity.ClientIP{Header: identity.Forwarded}},
+		[]string{"Forwarded", `for=6.6.6.6, for="203.0.113.7:80";proto=https`},
+		1,
 	},
 	{"tenant-header", identity.Options{TenantHeader: "X-Tenant"}, []string{"X-Forwarded-For", "203.0.113.7", "X-Tenant", "acme"}, 1},
 	{"api-key", identity.Options{}, []string{"X-Forwarded-For", "203.0.113.7", "X-Api-Key", "secret"}, 1},

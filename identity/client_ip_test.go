@@ -97,12 +97,18 @@ func TestClientIP(t *testing.T) {
 		{"a Unix socket has no address", identity.ClientIP{}, "@", lines{"203.0.113.7"}, "", identity.Untrusted},
 		{"no header is read", identity.ClientIP{Header: identity.NoHeader}, loop, lines{"203.0.113.7"}, peer, identity.None},
 		{
-			"our proxies are passed over", identity.ClientIP{Proxies: networks(t, "10.0.0.0/8")}, loop,
-			lines{"6.6.6.6, 203.0.113.7, 10.0.0.1, 10.1.2.3"}, "203.0.113.7", identity.None,
+			"our proxies are passed over",
+			identity.ClientIP{Proxies: networks(t, "10.0.0.0/8")},
+			loop,
+			lines{"6.6.6.6, 203.0.113.7, 10.0.0.1, 10.1.2.3"},
+			"203.0.113.7", identity.None,
 		},
 		{
-			"nobody but our proxies", identity.ClientIP{Proxies: networks(t, "10.0.0.0/8")}, loop,
-			lines{"10.0.0.1, 10.1.2.3"}, peer, identity.TooFew,
+			"nobody but our proxies",
+			identity.ClientIP{Proxies: networks(t, "10.0.0.0/8")},
+			loop,
+			lines{"10.0.0.1, 10.1.2.3"},
+			peer, identity.TooFew,
 		},
 	} {
 		r := resolver(t, identity.Options{ClientIP: tc.opts})

@@ -36,6 +36,9 @@ func New(o Options) (*Resolver, error) {
 	if err := o.headers(); err != nil {
 		return nil, err
 	}
+	if o.TokenRequired && o.Tokens == nil || o.KeyRequired && o.Keys == nil {
+		return nil, invalid("required", "say how it is verified", "a credential is required that nothing verifies")
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -185,17 +185,19 @@ func TestKeyInAuthorization(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for name, o := range map[string]identity.Options{
-		"hops":             {ClientIP: identity.ClientIP{Hops: 33}},
-		"negative hops":    {ClientIP: identity.ClientIP{Hops: -1}},
-		"hops and proxies": {ClientIP: identity.ClientIP{Hops: 1, Proxies: identity.Loopback()}},
-		"no such header":   {ClientIP: identity.ClientIP{Header: 9}},
-		"v4 bits":          {ClientIP: identity.ClientIP{IPv4Bits: 33}},
-		"v6 bits":          {ClientIP: identity.ClientIP{IPv6Bits: 129}},
-		"few v6 bits":      {ClientIP: identity.ClientIP{IPv6Bits: 8}},
-		"a header's name":  {TenantHeader: "X Tenant"},
-		"a taken header":   {TenantHeader: "x-api-key"},
-		"XFF as tenant":    {TenantHeader: "X-Forwarded-For"},
-		"both in one":      {TokenHeader: "X-Token", KeyHeader: "X-Token", Tokens: words{}, Keys: keys(t)},
+		"hops":              {ClientIP: identity.ClientIP{Hops: 33}},
+		"negative hops":     {ClientIP: identity.ClientIP{Hops: -1}},
+		"hops and proxies":  {ClientIP: identity.ClientIP{Hops: 1, Proxies: identity.Loopback()}},
+		"no such header":    {ClientIP: identity.ClientIP{Header: 9}},
+		"v4 bits":           {ClientIP: identity.ClientIP{IPv4Bits: 33}},
+		"v6 bits":           {ClientIP: identity.ClientIP{IPv6Bits: 129}},
+		"few v6 bits":       {ClientIP: identity.ClientIP{IPv6Bits: 8}},
+		"a header's name":   {TenantHeader: "X Tenant"},
+		"a taken header":    {TenantHeader: "x-api-key"},
+		"XFF as tenant":     {TenantHeader: "X-Forwarded-For"},
+		"a token of nobody": {TokenRequired: true},
+		"a key of nobody":   {KeyRequired: true},
+		"both in one":       {TokenHeader: "X-Token", KeyHeader: "X-Token", Tokens: words{}, Keys: keys(t)},
 	} {
 		_, err := identity.New(o)
 		if weir.CodeOf(err) != weir.CodeInvalid || err == nil {

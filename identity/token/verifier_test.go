@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -279,6 +280,24 @@ func BenchmarkVerify(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkDimensions is the whole way of a token that was seen before.
+func BenchmarkDimensions(b *testing.B) {
+	r, err := identity.New(identity.Options{Tokens: verifier(b, options(set(b, document())))})
+	if err != nil {
+		b.Fatal(err)
+	}
+	req := &http.Request{RemoteAddr: "127.0.0.1:1", Header: http.Header{
+		"Authorization": {"Bearer " + good(b, claims)}, "X-Forwarded-For": {"203.0.113.7"},
+	}}
+	dst := make([]weir.Pair, 0, 8)
+	b.ReportAllocs()
+	for b.Loop() {
+		if dst, err = r.Dimensions(req, dst[:0]); err != nil || len(dst) != 5 {
+			b.Fatal(dst, err)
+		}
 	}
 }
 

@@ -146,8 +146,11 @@ func (h *Handler) release(x *exchange) {
 // unauthenticated answers that a credential is required.
 func unauthenticated(w http.ResponseWriter, missing *identity.Rejection) {
 	scheme, hint := "Bearer", "send a valid token"
-	if missing.What == identity.APIKey {
+	switch {
+	case missing.What == identity.APIKey:
 		scheme, hint = "ApiKey", "send a valid API key"
+	case missing.Reason != identity.Missing:
+		scheme = `Bearer error="invalid_token"` // RFC 6750
 	}
 	w.Header().Set("WWW-Authenticate", scheme)
 	httperr.Send(w, http.StatusUnauthorized, httperr.Problem{

@@ -299,6 +299,21 @@ func TestRequiredCredential(t *testing.T) {
 	}
 }
 
+// nobody believes no token.
+type nobody struct{}
+
+func (nobody) Verify(string) (*identity.Subject, identity.Reason) { return nil, identity.Expired }
+
+func TestRequiredToken(t *testing.T) {
+	h := handler(t, &seen{}, identity.Options{Tokens: nobody{}, TokenRequired: true})
+	for auth, want := range map[string]string{"": "Bearer", "Bearer x": `Bearer error="invalid_token"`} {
+		w := ask(h, "", "Authorization", auth)
+		if got := w.Header().Get("WWW-Authenticate"); w.Code != http.StatusUnauthorized || got != want {
+			t.Errorf("%q: %d %q", auth, w.Code, got)
+		}
+	}
+}
+
 // body fails the test when it is read.
 type body struct{ t *testing.T }
 

@@ -21,7 +21,7 @@ func (s *Server) Certs() *Certs { return s.cfg.certs }
 func (s *Server) Pid() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.mu.proc.pid()
+	return s.mu.proc.Pid()
 }
 
 // Stop kills the server as kill -9 does, paused or not, and returns once it is
@@ -52,7 +52,7 @@ func (s *Server) Pause() {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := pause(s.mu.proc.cmd.Process); err != nil {
+	if err := s.mu.proc.Pause(); err != nil {
 		s.t.Fatalf("redistest: pause: %v", err)
 	}
 	s.mu.paused = true
@@ -64,7 +64,7 @@ func (s *Server) Resume() {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := resume(s.mu.proc.cmd.Process); err != nil {
+	if err := s.mu.proc.Resume(); err != nil {
 		s.t.Fatalf("redistest: resume: %v", err)
 	}
 	s.mu.paused = false

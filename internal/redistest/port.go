@@ -1,6 +1,10 @@
 package redistest
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/weirlimit/weir/internal/proctest"
+)
 
 // ports are the ports held for one server.
 type ports struct {
@@ -19,7 +23,7 @@ func holdPorts(cluster bool) (ports, error) {
 		want = append(want, &p.bus)
 	}
 	for _, dst := range want {
-		port, free, err := holdPort()
+		port, free, err := proctest.HoldPort()
 		if err != nil {
 			p.release()
 			return ports{}, fmt.Errorf("hold a port: %w", err)

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/weirlimit/weir/internal/proctest"
 )
 
 // Server is one redis-server process.
@@ -31,7 +33,7 @@ type Server struct {
 
 	mu struct {
 		sync.Mutex
-		proc   *process // nil before the first launch
+		proc   *proctest.Process // nil before the first launch
 		paused bool
 	}
 }
@@ -106,25 +108,25 @@ func (s *Server) launchLocked() error {
 	if s.cfg.sentinel {
 		args = append(args, "--sentinel")
 	}
-	proc, err := spawn(s.binary, args, s.logFile())
+	proc, err := proctest.Spawn(proctest.Command{Path: s.binary, Args: args, Log: s.logFile()})
 	if err != nil {
 		return err
 	}
 	s.mu.proc, s.mu.paused = proc, false
 	err = await(startBound, func() error {
-		if proc.exited() {
+		if proc.Exited() {
 			return nil
 		}
-		return s.answers(proc.pid())
+		return s.answers(proc.Pid())
 	})
-	if err == nil && proc.exited() {
-		err = fmt.Errorf("it ended (%v), its log ends:\n%s", proc.err, s.logTail())
+	if err == nil && proc.Exited() {
+		err = fmt.Errorf("it ended (%v), its log ends:\n%s", proc.Err(), s.logTail())
 		if strings.Contains(s.logTail(), "Address already in use") {
 			err = fmt.Errorf("%w: %w", errPortTaken, err)
 		}
 	}
 	if err != nil {
-		return errors.Join(err, proc.kill())
+		return errors.Join(err, proc.Kill())
 	}
 	return nil
 }
@@ -158,14 +160,14 @@ func (s *Server) stop() error {
 	if s.mu.proc == nil {
 		return nil
 	}
-	return s.mu.proc.kill()
+	return s.mu.proc.Kill()
 }
 
 // running reports whether the server can be expected to answer.
 func (s *Server) running() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.mu.proc != nil && !s.mu.proc.exited() && !s.mu.paused
+	return s.mu.proc != nil && !s.mu.proc.Exited() && !s.mu.paused
 }
 
 func (s *Server) confFile() string { return filepath.Join(s.dir, "redis.conf") }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package redistest
+package proctest
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 // Elsewhere than on Linux a server outlives a test binary that is killed, a
 // port is only probably free, and servers cannot be paused.
 
-func childAttr() *syscall.SysProcAttr { return nil }
+func childAttr(syscall.Signal) *syscall.SysProcAttr { return nil }
 
 func killTree(p *os.Process) error { return p.Kill() }
 
@@ -20,7 +20,8 @@ func pause(*os.Process) error { return errors.ErrUnsupported }
 
 func resume(*os.Process) error { return errors.ErrUnsupported }
 
-func holdPort() (port int, free func(), err error) {
+// HoldPort returns a port that was free.
+func HoldPort() (port int, free func(), err error) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		return 0, nil, err

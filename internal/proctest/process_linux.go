@@ -1,4 +1,4 @@
-package redistest
+package proctest
 
 import (
 	"bytes"
@@ -10,10 +10,13 @@ import (
 	"time"
 )
 
-// childAttr gives a child its own process group and has the kernel kill it when
-// the thread that forked it ends.
-func childAttr() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+// childAttr gives a child its own process group and has the kernel send it a
+// signal when the thread that forked it ends.
+func childAttr(death syscall.Signal) *syscall.SysProcAttr {
+	if death == 0 {
+		death = syscall.SIGKILL
+	}
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: death}
 }
 
 // killTree kills the child's process group.
@@ -41,11 +44,11 @@ func pause(p *os.Process) error {
 
 func resume(p *os.Process) error { return p.Signal(syscall.SIGCONT) }
 
-// holdPort binds a free port of 127.0.0.1 and keeps it. The bind is exclusive,
+// HoldPort binds a free port of 127.0.0.1 and keeps it until free is called. The bind is exclusive,
 // so nobody else has the port; SO_REUSEADDR is set only afterwards, which lets
-// in a server that sets it too (Redis does), as this socket never listens. The
+// in a server that sets it too (most do), as this socket never listens. The
 // kernel hands a bound port neither to bind(0) nor to an outgoing connection.
-func holdPort() (port int, free func(), err error) {
+func HoldPort() (port int, free func(), err error) {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return 0, nil, os.NewSyscallError("socket", err)

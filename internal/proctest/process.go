@@ -122,3 +122,16 @@ func (p *Process) Stop(bound time.Duration) error {
 		return p.Kill()
 	}
 }
+
+// Group lists the live processes of the child's group, the child among them, as
+// pid and command. It is for after the child's end too.
+func (p *Process) Group() []string { return Group(p.Pid()) }
+
+// KillGroup kills what is left of the group, also after the child's end.
+func (p *Process) KillGroup() {
+	if p.Exited() && len(p.Group()) == 0 {
+		return // the number may be another's by now
+	}
+	_ = killTree(p.cmd.Process) // gone meanwhile
+	<-p.done
+}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -73,4 +75,27 @@ func HoldPort() (port int, free func(), err error) {
 		return 0, nil, errors.New("getsockname: not an IPv4 address")
 	}
 	return inet.Port, func() { _ = syscall.Close(fd) }, nil
+}
+
+// Group lists the live processes of a process group, as pid and command. Those
+// that are dead and not yet reaped do not count.
+func Group(pgid int) []string {
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil { // the pattern is well-formed
+		return nil
+	}
+	var found []string
+	for _, stat := range stats {
+		b, err := os.ReadFile(stat)
+		if err != nil {
+			continue // ended meanwhile
+		}
+		// pid (command) state ppid pgrp: the command may hold any byte.
+		i := bytes.LastIndexByte(b, ')')
+		f := strings.Fields(string(b[i+1:]))
+		if i > 0 && len(f) > 2 && f[0] != "Z" && f[0] != "X" && f[2] == strconv.Itoa(pgid) {
+			found = append(found, string(b[:i+1]))
+		}
+	}
+	return found
 }

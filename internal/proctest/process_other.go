@@ -16,6 +16,9 @@ func childAttr(syscall.Signal) *syscall.SysProcAttr { return nil }
 
 func killTree(p *os.Process) error { return p.Kill() }
 
+// Group lists nothing here.
+func Group(int) []string { return nil }
+
 func pause(*os.Process) error { return errors.ErrUnsupported }
 
 func resume(*os.Process) error { return errors.ErrUnsupported }

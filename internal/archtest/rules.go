@@ -168,8 +168,8 @@ var Rules = []Rule{
 		Why: "only cmd reads flags and the environment: a library that reads them has inputs its " +
 			"caller cannot see, and two instances in one process cannot differ",
 		Broken: func(p Package) []string {
-			// redistest looks for the servers of a machine, on behalf of tests.
-			if (set{"cmd", "internal/redistest"}).has(p.Path) {
+			// These look for the programs of a machine, on behalf of tests.
+			if (set{"cmd", "internal/redistest", "internal/gatewaytest", "internal/doctest"}).has(p.Path) {
 				return nil
 			}
 			return append(p.importing(func(imp string) bool { return imp == "flag" }), p.using(settings...)...)

@@ -1,0 +1,129 @@
+package gatewaytest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/weirlimit/weir/internal/proctest"
+)
+
+// BuildWeir builds the program into a directory.
+func BuildWeir(dir string) (path string, err error) {
+	path = filepath.Join(dir, "weir")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", path, "./cmd/weir")
+	build.Dir = Root()
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build weir: %w\n%s", err, out)
+	}
+	return path, nil
+}
+
+// Weir is a weir serve with addresses of its own.
+type Weir struct {
+	server
+	HTTP, GRPC, Admin string
+}
+
+// StartWeir runs the program at path as weir serve with these arguments and
+// returns once it is ready. It sees no variable of the test's own environment
+// that it could take for a setting.
+func StartWeir(t testing.TB, path string, args ...string) *Weir {
+	t.Helper()
+	w := newWeir(t, path, args)
+	w.Start()
+	return w
+}
+
+// StartUnreadyWeir is StartWeir for one that will not be ready.
+func StartUnreadyWeir(t testing.TB, path string, args ...string) *Weir {
+	t.Helper()
+	w := newWeir(t, path, args)
+	w.start()
+	return w
+}
+
+func newWeir(t testing.TB, path string, args []string) *Weir {
+	t.Helper()
+	dir := t.TempDir()
+	w := &Weir{HTTP: FreeAddr(t), GRPC: FreeAddr(t), Admin: FreeAddr(t)}
+	w.server = server{t: t, addr: w.HTTP, command: proctest.Command{
+		Path: path, Args: append([]string{"serve"}, args...), Dir: dir, Log: filepath.Join(dir, "log"),
+		Env: []string{
+			"PATH=" + os.Getenv("PATH"), "HOME=" + dir,
+			"WEIR_GRPC=" + w.GRPC, "WEIR_HTTP=" + w.HTTP, "WEIR_ADMIN=" + w.Admin,
+		},
+	}}
+	return w
+}
+
+// Start starts it again, at the same addresses.
+func (w *Weir) Start() {
+	w.t.Helper()
+	w.start()
+	Await(w.t, "weir to be ready", func() error {
+		resp, err := plain.Get("http://" + w.Admin + "/readyz")
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			return fmt.Errorf("readyz: %s", resp.Status)
+		}
+		return nil
+	})
+}
+
+// Stop ends it.
+func (w *Weir) Stop() { w.t.Helper(); w.stop() }
+
+// Pause makes it take connections and answer none.
+func (w *Weir) Pause() {
+	w.t.Helper()
+	if err := w.proc.Pause(); err != nil {
+		w.t.Fatalf("gatewaytest: pause weir: %v", err)
+	}
+}
+
+// Resume undoes Pause.
+func (w *Weir) Resume() {
+	w.t.Helper()
+	if err := w.proc.Resume(); err != nil {
+		w.t.Fatalf("gatewaytest: resume weir: %v", err)
+	}
+}
+
+// Remaining returns what is left of a policy's limit for the value of the one
+// dimension that it counts by. It asks Weir directly, and charges nothing.
+func (w *Weir) Remaining(policy, dimension, value string) int64 {
+	w.t.Helper()
+	body, err := json.Marshal(map[string]any{
+		"policy": policy, "mode": "peek", "dimensions": map[string]string{dimension: value}, "timeout_ms": 10_000,
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	resp, err := plain.Post("http://"+w.HTTP+"/v1/check", "application/json", bytes.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var answer struct {
+		Remaining *int64
+		Source    string
+	}
+	if err := json.Unmarshal(text, &answer); err != nil || resp.StatusCode != http.StatusOK || answer.Remaining == nil || answer.Source != "store" {
+		w.t.Fatalf("peek at %s for %s=%s: %s\n%s", policy, dimension, value, resp.Status, text)
+	}
+	return *answer.Remaining
+}

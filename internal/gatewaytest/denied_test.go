@@ -3,6 +3,7 @@ package gatewaytest
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,7 +18,7 @@ type problem struct {
 	Status   int
 	Violated []string `json:"violated-policies"`
 	Error    struct {
-		RetryAfter int64 `json:"retry_after"`
+		RetryAfter *int64 `json:"retry_after"`
 		Limit      int64
 		Scope      string
 	}
@@ -55,7 +56,7 @@ func checkDenied(t *testing.T, a Answer, policy string, limit int64, scope strin
 	}
 	p := readProblem(t, a)
 	if !strings.HasSuffix(p.Type, "#quota-exceeded") || len(p.Violated) != 1 || p.Violated[0] != policy ||
-		p.Error.RetryAfter != retry || p.Error.Limit != limit || p.Error.Scope != scope {
+		p.Error.RetryAfter == nil || *p.Error.RetryAfter != retry || p.Error.Limit != limit || p.Error.Scope != scope {
 		t.Errorf("%+v, want a denial by %s of %d per %s", p, policy, limit, scope)
 	}
 }
@@ -77,6 +78,18 @@ func (s *site) testDenied(t *testing.T) {
 	}
 	checkAdmitted(t, NewClient(t, "127.0.0.13").Do(http.MethodPost, s.gateway.Addr(), "/login", nil))
 	s.backend.Take()
+}
+
+// testNever: a request that can never pass is told no time to come back.
+func (s *site) testNever(t *testing.T) {
+	a := NewClient(t, "127.0.0.18").Do(http.MethodPost, s.gateway.Addr(), "/never", nil)
+	if a.Status != http.StatusTooManyRequests || len(a.Header.Values("Retry-After")) > 0 {
+		t.Errorf("%d, Retry-After %q", a.Status, a.Header.Values("Retry-After"))
+	}
+	checkFields(t, a, "never")
+	if p := readProblem(t, a); p.Error.RetryAfter != nil || !slices.Equal(p.Violated, []string{"never"}) {
+		t.Errorf("%s", a.Body)
+	}
 }
 
 // testRoutes: method and path reach Weir, and no other spelling of a path

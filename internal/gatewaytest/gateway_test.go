@@ -17,6 +17,7 @@ func testGateway(t *testing.T, k kind) {
 	// One site for all of these: each comes from addresses of its own.
 	t.Run("allowed", s.testAllowed)
 	t.Run("denied", s.testDenied)
+	t.Run("never", s.testNever)
 	t.Run("routes", s.testRoutes)
 	t.Run("forged route", s.testForgedRoute)
 	t.Run("forged query", s.testForgedQuery)

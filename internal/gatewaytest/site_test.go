@@ -50,6 +50,7 @@ policies:
   - {id: per-tenant, by: [tenant], limits: [3/h], on_failure: open}
   - {id: per-ip, by: [ip], limits: [20/h], on_failure: open}
   - {id: logins, match: {route: POST /login}, by: [ip], limits: [1/h], on_failure: open}
+  - {id: never, match: {route: POST /never}, by: [ip], limits: [1/h], cost: 2, on_failure: open}
 `
 
 // brokenPolicies leave Weir with nothing to decide by.
@@ -80,6 +81,14 @@ func newSite(t *testing.T, k kind, edits ...func(string) string) *site {
 
 func newSiteWith(t *testing.T, k kind, policies string, args []string, edits ...func(string) string) *site {
 	t.Helper()
+	s := newWeirSite(t, k, policies, args)
+	s.startGateway(t, s.weir.HTTP, edits...)
+	return s
+}
+
+// newWeirSite has no gateway yet.
+func newWeirSite(t *testing.T, k kind, policies string, args []string) *site {
+	t.Helper()
 	s := &site{kind: k, backend: StartBackend(t), issuer: newIssuer(t)}
 	config := write(t, filepath.Join(t.TempDir(), "policies.yaml"), policies)
 	// The deadline is for a busy machine: what was decided without the store
@@ -90,13 +99,18 @@ func newSiteWith(t *testing.T, k kind, policies string, args []string, edits ...
 		start = StartUnreadyWeir
 	}
 	s.weir = start(t, weirBinary, args...)
-	s.gateway = k.start(t, Addrs{Gateway: FreeAddr(t), Weir: s.weir.HTTP, Backend: s.backend.Addr()}, func(text string) string {
+	return s
+}
+
+// startGateway starts the gateway, which asks at an address.
+func (s *site) startGateway(t *testing.T, weir string, edits ...func(string) string) {
+	t.Helper()
+	s.gateway = s.kind.start(t, Addrs{Gateway: FreeAddr(t), Weir: weir, Backend: s.backend.Addr()}, func(text string) string {
 		for _, edit := range edits {
 			text = edit(text)
 		}
 		return text
 	})
-	return s
 }
 
 // patient gives Weir so long to answer that a busy machine cannot make it look

@@ -38,6 +38,9 @@ func TestMissing(t *testing.T) {
 		{"HTTP/1.1 200 OK\nHTTP/1.1 200 OK", "HTTP/1.1 200 OK"},
 		{"HTTP/1.1 200", "HTTP/1.1 200"},
 		{"Rate.imit: ...", "Rate.imit: ..."},
+		{"...;r=...;t=37", ""},
+		{"...;r=...;t=3", "...;r=...;t=3"},
+		{"HTTP...HTTP...", "HTTP...HTTP..."},
 	} {
 		if got, ok := missing(strings.Split(c.want, "\n"), printed); got != c.miss || ok != (c.miss == "") {
 			t.Errorf("%q: %q is missing, want %q", c.want, got, c.miss)
@@ -87,4 +90,22 @@ func TestRunNotices(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, printed, err)
 		}
 	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("# Page\n\n```sh\necho 1\n```\n\n```console\n1\n...\n```\n")
+	f.Fuzz(func(t *testing.T, page string) {
+		blocks, err := Parse(page)
+		if err != nil {
+			return
+		}
+		for _, b := range blocks {
+			if !strings.Contains(page+"\n", b.Script) || b.Line < 2 {
+				t.Errorf("%+v is not in the page", b)
+			}
+			if line, ok := missing(b.Want, strings.Join(b.Want, "\n")); !ok {
+				t.Errorf("%q is missing in itself", line)
+			}
+		}
+	})
 }

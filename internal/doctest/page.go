@@ -60,10 +60,9 @@ func missing(want []string, printed string) (line string, ok bool) {
 		if strings.TrimSpace(line) == "" || strings.TrimSpace(line) == "..." {
 			continue
 		}
-		pattern := pattern(line)
 		found := false
 		for len(rest) > 0 && !found {
-			found, rest = pattern.MatchString(rest[0]), rest[1:]
+			found, rest = fits(line, rest[0]), rest[1:]
 		}
 		if !found {
 			return line, false
@@ -72,11 +71,22 @@ func missing(want []string, printed string) (line string, ok bool) {
 	return "", true
 }
 
-// pattern is a line in which ... stands for any text.
-func pattern(line string) *regexp.Regexp {
-	parts := strings.Split(strings.TrimRight(line, " "), "...")
-	for i := range parts {
-		parts[i] = regexp.QuoteMeta(parts[i])
+// fits tells whether a printed line is what a page shows, in which ... stands for
+// any text. Blanks at the end do not count.
+func fits(line, printed string) bool {
+	const blank = " \t\r"
+	parts := strings.Split(strings.TrimRight(line, blank), "...")
+	rest, ok := strings.CutPrefix(strings.TrimRight(printed, blank), parts[0])
+	if len(parts) == 1 || !ok {
+		return ok && rest == ""
 	}
-	return regexp.MustCompile("^" + strings.Join(parts, ".*") + `\s*$`)
+	last := len(parts) - 1
+	for _, part := range parts[1:last] { // the first place leaves most for the others
+		i := strings.Index(rest, part)
+		if i < 0 {
+			return false
+		}
+		rest = rest[i+len(part):]
+	}
+	return strings.HasSuffix(rest, parts[last])
 }

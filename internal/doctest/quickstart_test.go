@@ -1,8 +1,6 @@
 package doctest
 
 import (
-	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,31 +8,14 @@ import (
 	"github.com/weirlimit/weir/internal/gatewaytest"
 )
 
-// weirBinary is the program that the pages start. TestMain builds it.
-var weirBinary string
-
-func TestMain(m *testing.M) {
-	os.Exit(runTests(m))
-}
-
-func runTests(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "weir-doctest-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	if weirBinary, err = gatewaytest.BuildWeir(dir); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
-}
-
 // TestQuickStarts runs every docs/quickstart-*.md from top to bottom.
 func TestQuickStarts(t *testing.T) {
 	t.Parallel()
 	root := gatewaytest.Root()
+	binary, err := gatewaytest.BuildWeir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	pages, err := filepath.Glob(filepath.Join(root, "docs", "quickstart-*.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +27,7 @@ func TestQuickStarts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			Run(t, filepath.Join("docs", filepath.Base(page)), Options{
-				Root: root, Binary: weirBinary,
+				Root: root, Binary: binary,
 				Skip: name == "envoy", // there is none to run
 			})
 		})

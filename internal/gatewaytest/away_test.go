@@ -81,23 +81,22 @@ func testClosed(t *testing.T, k kind) {
 func testSlow(t *testing.T, k kind) {
 	const ip = "127.0.0.42"
 	s := newSite(t, k)
-	c := NewClient(t, ip)
-	s.counted(t, c)
-	left := s.weir.Remaining("per-ip", "ip", ip)
+	other := NewClient(t, "127.0.0.45")
+	s.counted(t, other)
 	s.weir.Pause()
 	began := time.Now()
-	a := c.Get(s.gateway.Addr(), "/")
+	a := NewClient(t, ip).Get(s.gateway.Addr(), "/")
 	took := time.Since(began)
 	s.weir.Resume()
 	checkAdmitted(t, a)
 	checkNoFields(t, a)
-	if took > 3*time.Second { // a quarter of it on an idle machine
+	if took > 3*time.Second { // a quarter of a second on an idle machine
 		t.Errorf("the answer took %v", took)
 	}
-	s.counted(t, c)
-	// The one that counted, and the one that was answered too late.
-	if got := s.weir.Remaining("per-ip", "ip", ip); got < left-3 {
-		t.Errorf("%d left of %d: the slow request was charged more than once", got, left)
+	s.counted(t, other)
+	// Weir may have read the question when it was back.
+	if got := s.weir.Remaining("per-ip", "ip", ip); got < perIP-1 {
+		t.Errorf("%d left of %d: the slow request was charged more than once", got, perIP)
 	}
 }
 

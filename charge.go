@@ -58,6 +58,11 @@ type Charge struct {
 	// only when none of its members has room (quota groups). Enforce members
 	// without room are then not charged, the others are.
 	Group uint8
+	// Twinning is how Twin and Key go together; none without a Twin.
+	Twinning Twinning
+	// Twin is another name of the same counter, or empty: see Twinning. It has
+	// the hash tag of Key.
+	Twin string
 }
 
 // Entry is one request's charges, decided together: when any denies, none is
@@ -109,9 +114,8 @@ func (e *Entry) Validate() error {
 			upTo++
 		}
 		for j := range i {
-			if e.Charges[j].Key == c.Key {
-				return invalid(fmt.Sprintf("charges[%d].key", i), "is also the key of charges[%d]", j).
-					withHint("add the costs and charge the key once")
+			if other := &e.Charges[j]; other.Key == c.Key || (c.Twinning|other.Twinning != TwinNone && c.sharesName(other)) {
+				return nameTwice(c, other, i, j)
 			}
 		}
 	}
@@ -119,6 +123,19 @@ func (e *Entry) Validate() error {
 		return invalid("charges", "up_to charges stand with up_to charges only")
 	}
 	return nil
+}
+
+// nameTwice is the error for charge i, which has a name of charge j.
+func nameTwice(c, other *Charge, i, j int) error {
+	field, its := "key", "key"
+	if c.Key != other.Key && c.Key != other.Twin {
+		field = "twin"
+	}
+	if c.Key != other.Key && c.Twin != other.Key {
+		its = "twin"
+	}
+	return invalid(fmt.Sprintf("charges[%d].%s", i, field), "is also the %s of charges[%d]", its, j).
+		withHint("add the costs and charge the key once")
 }
 
 func (c *Charge) validate(id string) *Error {
@@ -141,6 +158,8 @@ func (c *Charge) validate(id string) *Error {
 		return invalid("mode", "concurrency has no mode %s", c.Mode)
 	case c.Meter.Machine == Slots && c.Mode != Peek && id == "":
 		return invalid("id", "concurrency needs the request's id to release by")
+	case c.Twinning != TwinNone || c.Twin != "":
+		return c.validateTwin()
 	}
 	return nil
 }

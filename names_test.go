@@ -30,6 +30,12 @@ func TestNames(t *testing.T) {
 			weir.Mode(6), "mode(6)",
 		},
 		{
+			"twinnings",
+			[]fmt.Stringer{weir.TwinNone, weir.TwinNext, weir.TwinLast, weir.TwinOld},
+			[]string{"none", "next", "last", "old"},
+			weir.Twinning(4), "twinning(4)",
+		},
+		{
 			"verdicts",
 			[]fmt.Stringer{weir.Verdict(0), weir.Allow, weir.Deny},
 			[]string{"undecided", "allow", "deny"},

@@ -115,7 +115,15 @@ var mutants = []mutant{
 	},
 	{
 		"a request is known by its id and keys run together", "replay.go",
-		"b = binary.AppendUvarint(b, uint64(len(c.Key)))\n", "",
+		"b = binary.AppendUvarint(b, uint64(len(key)))\n", "",
+	},
+	{
+		"a request is known by the name that its counter has now", "replay.go",
+		"key := c.Elder()", "key := c.Key",
+	},
+	{
+		"a name counts for a microsecond too long", "twin.go",
+		"return s.Expiry(m) > now", "return s.Expiry(m) >= now",
 	},
 	{
 		"a stored fraction is lost", "codec.go",

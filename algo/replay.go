@@ -9,8 +9,10 @@ import (
 
 // ReplayOwner names an entry for request-id replay: its id together with its
 // keys, costs and modes, so that an id used for something else is not a
-// replay. It appends to and returns scratch, for reuse. An entry without an id,
-// or of concurrency charges only, which are idempotent by themselves, has none.
+// replay. A key that is changing its name counts by the elder one, see
+// weir.Twinning. It appends to and returns scratch, for reuse. An entry without
+// an id, or of concurrency charges only, which are idempotent by themselves, has
+// none.
 func ReplayOwner(e *weir.Entry, scratch []byte) (owner Owner, ok bool, _ []byte) {
 	if e.ID == "" {
 		return Owner{}, false, scratch
@@ -21,8 +23,9 @@ func ReplayOwner(e *weir.Entry, scratch []byte) (owner Owner, ok bool, _ []byte)
 	for i := range e.Charges {
 		c := &e.Charges[i]
 		counted = counted || c.Meter.Machine != weir.Slots
-		b = binary.AppendUvarint(b, uint64(len(c.Key)))
-		b = append(b, c.Key...)
+		key := c.Elder()
+		b = binary.AppendUvarint(b, uint64(len(key)))
+		b = append(b, key...)
 		b = binary.AppendUvarint(b, uint64(c.Cost))
 		b = append(b, byte(c.Mode))
 	}

@@ -50,14 +50,15 @@
 // # Thread safety
 //
 // Everything is safe for concurrent use. Lock order: an entry locks the shards
-// of its keys, and the shard that remembers its id, in ascending order of their
-// number, all before it reads anything; whoever makes room in another shard
-// holds no lock meanwhile. A panic below a lock releases it. A lock is held for
-// well below a microsecond, and for up to some 0.3 ms when a table grows or is
-// swept whole; see BenchmarkWorstPause.
+// of its keys and their twins, and the shard that remembers its id, in ascending
+// order of their number, all before it reads anything; whoever makes room in
+// another shard holds no lock meanwhile. A panic below a lock releases it. A lock
+// is held for well below a microsecond, and for up to some 0.3 ms when a table
+// grows or is swept whole; see BenchmarkWorstPause.
 //
 // # Failure modes
 //
 // Nothing here waits or does I/O. States do not survive the process. An entry
-// gets CodeOverload, and is not charged, when it has more keys than the cap.
+// gets CodeOverload, and is not charged, when it has more keys than the cap, twins
+// counted.
 package memstore

@@ -11,9 +11,11 @@ import (
 // call is the memory in which one entry is decided. It is kept for reuse: what
 // refers to the caller's memory is cleared when the entry is done.
 type call struct {
-	keys    [weir.MaxCharges]key
-	digests [weir.MaxCharges]digest
-	found   [weir.MaxCharges]bool // whether a key is stored
+	keys    [maxNames]key // of the charges, then their twins
+	digests [maxNames]digest
+	found   [maxNames]bool // whether a key is stored
+	names   int            // keys in use
+	twinOf  [weir.MaxCharges]uint8
 	states  [weir.MaxCharges]algo.State
 	shards  []uint32 // the numbers of the shards to lock, ascending, each once
 
@@ -35,7 +37,7 @@ func (s *Store) decideEntry(e *weir.Entry, now weir.Micros) {
 	e.Outcomes = slices.Grow(e.Outcomes[:0], n)[:n]
 	e.Now, e.Replayed, e.Err = now, false, nil
 	var err error
-	if n == 1 && (e.ID == "" || e.Charges[0].Meter.Machine == weir.Slots) {
+	if c := &e.Charges[0]; n == 1 && c.Twinning == weir.TwinNone && (e.ID == "" || c.Meter.Machine == weir.Slots) {
 		err = s.decideOne(e)
 	} else {
 		err = s.decideAll(e)
@@ -52,7 +54,7 @@ func (s *Store) decideAll(e *weir.Entry) error {
 	if c == nil {
 		c = s.calls.Get().(*call)
 	}
-	defer s.keep(c, home, len(e.Charges))
+	defer s.keep(c, home)
 	s.prepare(c, e)
 	for attempt := range attempts {
 		res := s.attempt(c, e, attempt > 0)
@@ -61,7 +63,7 @@ func (s *Store) decideAll(e *weir.Entry) error {
 		case decided:
 			return nil
 		case noRoom:
-			if int64(len(e.Charges)) > s.maxKeys {
+			if int64(c.names) > s.maxKeys {
 				return errFull() // whatever others give up
 			}
 			s.makeRoom(e.Now, attempt)
@@ -73,8 +75,8 @@ func (s *Store) decideAll(e *weir.Entry) error {
 }
 
 // keep makes c ready for another entry.
-func (s *Store) keep(c *call, home *shard, charges int) {
-	clear(c.keys[:charges])
+func (s *Store) keep(c *call, home *shard) {
+	clear(c.keys[:c.names])
 	if !home.spare.CompareAndSwap(nil, c) {
 		s.calls.Put(c)
 	}
@@ -84,10 +86,15 @@ func (s *Store) keep(c *call, home *shard, charges int) {
 func (s *Store) prepare(c *call, e *weir.Entry) {
 	c.shards = c.shards[:0]
 	c.owner = algo.Owner{}
+	c.names = len(e.Charges)
 	slots := false
 	for i := range e.Charges {
-		c.keys[i] = makeKey(s.seed, e.Charges[i].Key, &c.digests[i])
-		c.shards = append(c.shards, uint32(c.keys[i].hash>>s.shift))
+		s.name(c, i, e.Charges[i].Key)
+		if e.Charges[i].Twinning != weir.TwinNone {
+			c.twinOf[i] = uint8(c.names)
+			s.name(c, c.names, e.Charges[i].Twin)
+			c.names++
+		}
 		slots = slots || e.Charges[i].Meter.Machine == weir.Slots
 	}
 	if slots {
@@ -102,6 +109,12 @@ func (s *Store) prepare(c *call, e *weir.Entry) {
 		slices.Sort(c.shards)
 		c.shards = slices.Compact(c.shards)
 	}
+}
+
+// name makes a text the entry's n-th key.
+func (s *Store) name(c *call, n int, text string) {
+	c.keys[n] = makeKey(s.seed, text, &c.digests[n])
+	c.shards = append(c.shards, uint32(c.keys[n].hash>>s.shift))
 }
 
 // attempt decides with every shard locked. Unless it returns decided it charged
@@ -159,37 +172,57 @@ func (s *Store) answerAgain(c *call, e *weir.Entry) bool {
 // load reads the states of the entry's keys.
 func (s *Store) load(c *call, e *weir.Entry) {
 	for i := range e.Charges {
-		st := &c.states[i]
-		*st = algo.State{Runs: st.Runs[:0]}
-		sh := s.shardOf(c.keys[i].hash)
-		at, _ := sh.find(&c.keys[i])
-		c.found[i] = at != nil
-		if at != nil {
-			sh.load(at, e.Charges[i].Meter, st)
+		if e.Charges[i].Twinning != weir.TwinNone {
+			s.loadTwins(c, e, i)
+			continue
 		}
+		s.loadName(c, i, e.Charges[i].Meter, &c.states[i])
+	}
+}
+
+// loadName reads what is stored under the entry's n-th key.
+func (s *Store) loadName(c *call, n int, m *weir.Meter, st *algo.State) {
+	*st = algo.State{Runs: st.Runs[:0]}
+	sh := s.shardOf(c.keys[n].hash)
+	at, _ := sh.find(&c.keys[n])
+	c.found[n] = at != nil
+	if at != nil {
+		sh.load(at, m, st)
 	}
 }
 
 // places reserves a place for every key that has to be stored anew, or for none.
 func (s *Store) places(c *call, e *weir.Entry, force bool) bool {
-	keys := c.keys[:len(e.Charges)]
 	got := 0
-	for i := range keys {
+	for i := range e.Charges {
 		st := &c.states[i]
-		if c.found[i] || !st.Dirty || st.Used == 0 {
+		if !st.Dirty || st.Used == 0 {
 			continue
 		}
-		ok, evicted := s.shardOf(keys[i].hash).room(&keys[i], e.Now, force, keys)
+		ok := c.found[i] || c.takesOver(e, i) || s.place(c, i, e.Now, force, &got)
+		if ok && e.Charges[i].Twinning == weir.TwinLast {
+			n := int(c.twinOf[i])
+			ok = c.found[n] || s.place(c, n, e.Now, force, &got)
+		}
 		if !ok {
 			s.keys.Add(-int64(got))
 			return false
 		}
-		got++
-		if evicted {
-			c.evicted++
-		}
 	}
 	return true
+}
+
+// place reserves one for the entry's n-th key and counts it in got.
+func (s *Store) place(c *call, n int, now weir.Micros, force bool, got *int) bool {
+	k := &c.keys[n]
+	ok, evicted := s.shardOf(k.hash).room(k, now, force, c.keys[:c.names])
+	if ok {
+		*got++
+	}
+	if evicted {
+		c.evicted++
+	}
+	return ok
 }
 
 // write stores the states that changed. Making places and writing move cells, so
@@ -203,11 +236,19 @@ func (s *Store) write(c *call, e *weir.Entry) {
 			key: &c.keys[i], meter: e.Charges[i].Meter, state: &c.states[i],
 			expiry: e.Now + e.Outcomes[i].ResetAfter,
 		}
-		sh := s.shardOf(w.key.hash)
-		if at, n := sh.find(w.key); at != nil {
-			sh.update(&w, at, n)
-		} else if w.state.Used > 0 {
-			sh.insert(&w)
+		s.put(&w)
+		if how := e.Charges[i].Twinning; how != weir.TwinNone {
+			w.key = &c.keys[c.twinOf[i]]
+			s.putTwin(&w, how, c.takesOver(e, i))
 		}
+	}
+}
+
+func (s *Store) put(w *write) {
+	sh := s.shardOf(w.key.hash)
+	if at, n := sh.find(w.key); at != nil {
+		sh.update(w, at, n)
+	} else if w.state.Used > 0 {
+		sh.insert(w)
 	}
 }

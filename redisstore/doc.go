@@ -15,6 +15,10 @@
 //	              ^                                      |
 //	              +-------- not sent, or not here -------+
 //
+// A charge with a twin reads two keys of one slot, and writes or deletes both in
+// the same call; see weir.Twinning. Entries that know one of the names, and
+// entries that know both in either order, may stand in one call.
+//
 // # Deadlines
 //
 // A watchdog answers every entry by its deadline, whatever the connection

@@ -19,6 +19,7 @@ type flight struct {
 	groups  []group
 	charges []weir.Charge // of all groups; keys are in keyOf instead
 	keyOf   []uint16      // of each charge: index into keys, from 0
+	twinOf  []uint16      // of each charge: that of its twin, from 1, or 0
 	meterOf []uint16
 	next    []int32 // of each item: the next one of its group, or -1
 	last    []int32 // of each key: the last group that touches it
@@ -52,7 +53,8 @@ func newFlight(s *Store) *flight {
 }
 
 func (f *flight) reset() {
-	f.groups, f.charges, f.keyOf, f.meterOf, f.next = f.groups[:0], f.charges[:0], f.keyOf[:0], f.meterOf[:0], f.next[:0]
+	f.groups, f.next = f.groups[:0], f.next[:0]
+	f.charges, f.keyOf, f.twinOf, f.meterOf = f.charges[:0], f.keyOf[:0], f.twinOf[:0], f.meterOf[:0]
 	f.meters, f.arena = f.meters[:0], f.arena[:0]
 	clear(f.meterIx)
 	f.keys.reset()
@@ -87,21 +89,28 @@ func (f *flight) add(i int32, it *item) {
 	f.next = append(f.next, -1)
 	e := it.entry
 	first := int32(len(f.charges))
-	h := uint64(it.flags)
+	h, twins := uint64(it.flags), uint8(0)
 	for j := range e.Charges {
 		c := e.Charges[j]
 		k := f.keys.intern(&f.arena, f.store.opts.Prefix, c.Key)
 		m := f.meter(c.Meter)
-		c.Key = ""
+		twin := uint16(0)
+		if c.Twinning != weir.TwinNone {
+			twin = f.keys.intern(&f.arena, f.store.opts.Prefix, c.Twin) + 1
+			h = mix(h, uint64(twin)<<8|uint64(c.Twinning))
+			twins = flagTwins
+		}
+		c.Key, c.Twin = "", ""
 		f.charges = append(f.charges, c)
 		f.keyOf = append(f.keyOf, k)
+		f.twinOf = append(f.twinOf, twin)
 		f.meterOf = append(f.meterOf, m)
 		h = mix(h, uint64(k)<<32|uint64(m)<<16|uint64(c.Mode)<<8|uint64(c.Group))
 		h = mix(h, uint64(c.Cost))
 	}
 	g := group{
 		first: first, n: int32(len(e.Charges)), head: i, tail: i, count: 1,
-		replay: -1, flags: it.flags, owner: it.holderID, hash: h,
+		replay: -1, flags: it.flags | twins, owner: it.holderID, hash: h,
 	}
 	if it.flags == 0 {
 		if at := f.byShape.find(f, &g); at >= 0 && (!it.ordered || f.isLast(at, &g)) {
@@ -115,6 +124,9 @@ func (f *flight) add(i int32, it *item) {
 	for j := first; j < first+g.n; j++ {
 		f.last = grow(f.last, f.keys.len())
 		f.last[f.keyOf[j]] = int32(len(f.groups))
+		if t := f.twinOf[j]; t > 0 {
+			f.last[t-1] = int32(len(f.groups))
+		}
 	}
 	f.groups = append(f.groups, g)
 }
@@ -124,7 +136,7 @@ func (f *flight) add(i int32, it *item) {
 // decided before an earlier entry of its own batch.
 func (f *flight) isLast(at int32, g *group) bool {
 	for j := g.first; j < g.first+g.n; j++ {
-		if f.last[f.keyOf[j]] != at {
+		if t := f.twinOf[j]; f.last[f.keyOf[j]] != at || t > 0 && f.last[t-1] != at {
 			return false
 		}
 	}
@@ -137,7 +149,7 @@ func (f *flight) join(at, i, first int32) {
 	f.next[g.tail] = i
 	g.tail = i
 	g.count++
-	f.charges, f.keyOf, f.meterOf = f.charges[:first], f.keyOf[:first], f.meterOf[:first]
+	f.charges, f.keyOf, f.twinOf, f.meterOf = f.charges[:first], f.keyOf[:first], f.twinOf[:first], f.meterOf[:first]
 }
 
 func (f *flight) meter(m *weir.Meter) uint16 {
@@ -160,7 +172,7 @@ func (f *flight) same(a, b *group) bool {
 	}
 	for i := range a.n {
 		x, y := a.first+i, b.first+i
-		if f.keyOf[x] != f.keyOf[y] || f.charges[x] != f.charges[y] {
+		if f.keyOf[x] != f.keyOf[y] || f.twinOf[x] != f.twinOf[y] || f.charges[x] != f.charges[y] {
 			return false
 		}
 	}

@@ -110,6 +110,46 @@ func FuzzFound(f *testing.F) {
 	})
 }
 
+// FuzzFoundTwins decides an entry on what is found under two names, any bytes
+// both, and then as if it stood under the first that counts alone.
+func FuzzFoundTwins(f *testing.F) {
+	m := weir.MustMeter(everyAlgorithm[0])
+	var st algo.State
+	algo.Decide(m, &st, 1_699_999_999_990_000, 150, algo.Owner{})
+	good := algo.AppendState(nil, m, &st)
+	for kind := range everyAlgorithm {
+		for how := range uint8(4) {
+			f.Add(uint8(kind), how, uint8(weir.Enforce), int64(1), good, good[:11])
+			f.Add(uint8(kind), how, uint8(weir.Refund), int64(1000), []byte("x"), good)
+		}
+	}
+	f.Fuzz(func(t *testing.T, kind, how, mode uint8, cost int64, own, twin []byte) {
+		meter := weir.MustMeter(everyAlgorithm[int(kind)%len(everyAlgorithm)])
+		c := weir.Charge{Key: "{t}k", Twin: "{t}t", Twinning: weir.Twinning(how), Meter: meter, Cost: cost, Mode: weir.Mode(mode)}
+		e := weir.Entry{ID: "r", Charges: []weir.Charge{c}}
+		if e.Validate() != nil {
+			return
+		}
+		fl := found(&e, own, nil, twin)
+		fl.answer(&fl.groups[0], &e)
+		elder, younger := own, twin
+		if c.Twinning != weir.TwinNext {
+			elder, younger = twin, own
+		}
+		var st algo.State
+		if err := algo.ParseState(elder, meter, &st); err != nil || !st.Counts(meter, fl.now) {
+			elder = younger
+		}
+		c.Twin, c.Twinning = "", weir.TwinNone
+		want := weir.Entry{ID: "r", Charges: []weir.Charge{c}}
+		fl = found(&want, elder, nil)
+		fl.answer(&fl.groups[0], &want)
+		if e.Admitted != want.Admitted || e.Outcomes[0] != want.Outcomes[0] {
+			t.Errorf("with two names %+v, with one %+v", e.Outcomes[0], want.Outcomes[0])
+		}
+	})
+}
+
 // recordOf is a remembered request of one charge, a second ago.
 func recordOf(m *weir.Meter, before []byte) []byte {
 	b := append56(nil, 1_699_999_999_000_000)
@@ -119,13 +159,16 @@ func recordOf(m *weir.Meter, before []byte) []byte {
 }
 
 // found is a flight of one entry whose script has answered with these values.
-func found(e *weir.Entry, stored, record []byte) *flight {
+func found(e *weir.Entry, stored, record []byte, twin ...[]byte) *flight {
 	fl := newFlight(&Store{})
 	it := &item{}
 	it.init(e, &amendment{}, 0)
 	it.identify(nil)
 	fl.build([]*item{it}, 16)
 	values := [][]byte{text(string(stored))}
+	for _, v := range twin {
+		values = append(values, text(string(v)))
+	}
 	if fl.replays.len() > 0 {
 		values = append(values, text(string(record)))
 	}

@@ -46,6 +46,7 @@ const (
 	flagOwner  = 2
 	flagUndo   = 4
 	flagShort  = 8
+	flagTwins  = 16 // of a group only
 )
 
 // holder is what an item belongs to: a call, or a split entry.

@@ -20,6 +20,7 @@ type replay struct {
 	states  []algo.State
 	loaded  []bool
 	local   []algo.State   // the states of one entry, side by side
+	kept    []algo.State   // and those of its keys with twins, as they were
 	scratch []weir.Outcome // for entries that were given up
 	records []record       // by replay key
 	corrupt int
@@ -99,6 +100,9 @@ func (f *flight) reachable(g *group) bool {
 		if f.values[f.keyOf[i]].IsInt64() {
 			return false
 		}
+		if t := f.twinOf[i]; t > 0 && f.values[t-1].IsInt64() {
+			return false
+		}
 	}
 	return g.replay < 0 || !f.values[f.keys.len()+int(g.replay)].IsInt64()
 }
@@ -140,6 +144,9 @@ func (f *flight) answer(g *group, e *weir.Entry) bool {
 		out = f.scratch
 	}
 	admitted, replayed, now := false, false, f.now
+	if g.flags&flagTwins != 0 {
+		f.gather(g)
+	}
 	switch {
 	case g.flags&flagUndo != 0:
 		f.undo(g, out)
@@ -147,6 +154,9 @@ func (f *flight) answer(g *group, e *weir.Entry) bool {
 		admitted, replayed, now = f.remembered(g, out)
 	default:
 		admitted = f.settle(g, out)
+	}
+	if g.flags&flagTwins != 0 {
+		f.spread(g)
 	}
 	if e != nil {
 		e.Admitted, e.Replayed, e.Now = admitted, replayed, now

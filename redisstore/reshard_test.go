@@ -130,6 +130,10 @@ func testReshard(t *testing.T, c *cluster) {
 		if i%2 == 0 { // entries of two keys, which Redis may ask to try again
 			entries[i].Charges = append(entries[i].Charges, charge(keys[1], m, 1))
 		}
+		if i == 1 { // and a counter of two names
+			c := &entries[i].Charges[0]
+			c.Twin, c.Twinning = keys[1], weir.TwinLast
+		}
 	}
 	l := startLoad(c.s, 8, func(caller, round int) weir.Entry {
 		e := entries[(caller+round)%slots]

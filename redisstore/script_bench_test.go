@@ -25,7 +25,24 @@ func BenchmarkScript(b *testing.B) {
 	}
 }
 
+// BenchmarkScriptTwins is the same for counters that change their name.
+func BenchmarkScriptTwins(b *testing.B) {
+	m := weir.MustMeter(weir.Limit{Algorithm: weir.GCRA, Count: 10_000_000, Window: weir.Second, Burst: 10_000_000})
+	for _, how := range []weir.Twinning{weir.TwinNext, weir.TwinLast, weir.TwinOld} {
+		b.Run(how.String(), func(b *testing.B) {
+			benchmarkCharges(b, 32, func(i int) weir.Charge { return renamed(fmt.Sprintf("{tenant-%08d}3:api", i), how, m) })
+		})
+	}
+}
+
 func benchmarkScript(b *testing.B, m *weir.Meter, n int) {
+	benchmarkCharges(b, n, func(i int) weir.Charge {
+		return weir.Charge{Key: fmt.Sprintf("{tenant-%08d}3:api5:login1s", i), Meter: m, Cost: 1}
+	})
+}
+
+// benchmarkCharges decides batches of n entries with charges of 10k kinds.
+func benchmarkCharges(b *testing.B, n int, charge func(i int) weir.Charge) {
 	srv := redistest.Start(b)
 	s, err := New(context.Background(), Options{Addrs: []string{srv.Addr()}, Deadline: 5 * time.Second})
 	if err != nil {
@@ -38,8 +55,7 @@ func benchmarkScript(b *testing.B, m *weir.Meter, n int) {
 	decisions := 0
 	for b.Loop() {
 		for i := range batch.Entries {
-			batch.Entries[i].Charges = append(batch.Entries[i].Charges[:0],
-				weir.Charge{Key: fmt.Sprintf("{tenant-%08d}3:api5:login1s", next%10_000), Meter: m, Cost: 1})
+			batch.Entries[i].Charges = append(batch.Entries[i].Charges[:0], charge(next%10_000))
 			next++
 		}
 		s.Decide(context.Background(), batch)

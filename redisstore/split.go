@@ -58,7 +58,7 @@ func (s *Store) split(it *item) {
 			sp.parts = append(sp.parts, p)
 		}
 		// The parent may be given up while the parts are away.
-		c.Key = strings.Clone(c.Key)
+		c.Key, c.Twin = strings.Clone(c.Key), strings.Clone(c.Twin)
 		if c.Group != 0 && c.Mode == weir.Enforce {
 			// Which member of a group has room is known when all parts are back;
 			// until then a member is charged if it has room.

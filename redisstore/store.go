@@ -150,14 +150,19 @@ func (s *Store) submit(c *call, deadline time.Duration) {
 // often rather than too seldom.
 func sharesKeys(b *weir.Batch) bool {
 	var seen [64]uint64
+	met := func(name string) bool {
+		h := maphash.String(seed, name)
+		word, bit := &seen[h>>6%64], uint64(1)<<(h%64)
+		was := *word&bit != 0
+		*word |= bit
+		return was
+	}
 	for i := range b.Entries {
 		for j := range b.Entries[i].Charges {
-			h := maphash.String(seed, b.Entries[i].Charges[j].Key)
-			word, bit := &seen[h>>6%64], uint64(1)<<(h%64)
-			if *word&bit != 0 {
+			c := &b.Entries[i].Charges[j]
+			if met(c.Key) || c.Twin != "" && met(c.Twin) {
 				return true
 			}
-			*word |= bit
 		}
 	}
 	return false

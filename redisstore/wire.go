@@ -99,6 +99,12 @@ func (f *flight) appendGroup(b []byte, g *group) []byte {
 		// More than any state can hold is as much as it can hold.
 		b = append24(b, min(c.Cost, weir.MaxUsed))
 	}
+	if g.flags&flagTwins != 0 {
+		for i := g.first; i < g.first+g.n; i++ {
+			b = binary.BigEndian.AppendUint16(b, f.twinOf[i])
+			b = append(b, byte(f.charges[i].Twinning))
+		}
+	}
 	if g.replay >= 0 {
 		b = binary.BigEndian.AppendUint16(b, uint16(f.keys.len()+int(g.replay)+1))
 	}

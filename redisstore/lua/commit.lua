@@ -12,10 +12,13 @@
 --   meter:  shapes u8, machine u8, mark u16, capacity u24, whole u56, rem u24, den u24,
 --           usedcap u24, window u56, runcap u24, maxruns u16, grid u56
 --   group:  count u16, ncharges u8, flags u8, then the first charge; further
---           charges; with flag 1 or 4 a replay key u16; with flag 2 an owner of 16
+--           charges; with flag 16 the twins of all charges; with flag 1 or 4 a
+--           replay key u16; with flag 2 an owner of 16
 --   charge: key u16, meter u16, mode u8, any-of group u8, cost u24
+--   twin:   key u16 or 0, twinning u8
 -- A group is count identical requests. flags: 1 remember and replay, 2 has an
--- owner, 4 undo what was remembered, 8 remember for 10 s instead of 10 minutes.
+-- owner, 4 undo what was remembered, 8 remember for 10 s instead of 10 minutes,
+-- 16 has twins.
 --
 -- Returns the values read, in the order of the keys, then now, how many
 -- requests were admitted, and if timed the microseconds that it took. The caller runs the same batch on the same values
@@ -197,7 +200,7 @@ end
 local R = {}    -- replay keys written in this call: the record, or false once undone
 local TTL = {}  -- and for how many milliseconds
 
-local function make_decide()
+local function make_decide(twins)
   -- held finds an owner's slot: its offset in B[k], 0 for the newest, or nil.
   local function held(k, owner)
     if U[k] == 0 then return nil end
@@ -376,7 +379,7 @@ local function make_decide()
       parts[i + 1] = sub(blob, m.from, m.to) .. pack('>I3I2', cs[i].granted, #before[i]) .. before[i]
     end
     R[key] = table.concat(parts)
-    TTL[key] = flags >= 8 and 10000 or 600000
+    TTL[key] = flags % 16 >= 8 and 10000 or 600000
   end
 
   -- recall returns what was remembered under key, if it was not too long ago.
@@ -422,10 +425,66 @@ local function make_decide()
     if changed then remember(key, cs, before, flags, n) end
     return n
   end
-  return decide
+  if not twins then return decide end
+
+  -- A counter with two names (weir.Twinning): the state that is found under one
+  -- of them is put where the charge's key has its own, the charge is decided as
+  -- always, and what it changed is kept under the names that are to have it.
+  -- Mirrors flight.gather and flight.spread.
+  local NEXT, LAST = 1, 2
+
+  local function copy(to, from)
+    U[to], A[to], F[to], M[to] = U[from], A[from], F[from], M[from]
+    B[to], H[to], LT[to], LN[to], LO[to] = B[from], H[from], LT[from], LN[from], LO[from]
+  end
+
+  -- counts mirrors State.Counts.
+  local function counts(k, m)
+    if U[k] == 0 or M[k] < m.floor or M[k] >= m.floor + 16384 then return false end
+    local a, f = A[k], F[k]
+    if f > 0 and M[k] ~= m.mark then A[k], F[k] = a + 1, 0 end
+    local at = expiry(k, m)
+    A[k], F[k] = a, f
+    return at > now
+  end
+
+  -- gather returns what puts the key's own state back.
+  local function gather(c)
+    local k, t, m = c.k, c.twin, c.m
+    if not U[k] then load(k, m) end
+    if not U[t] then load(t, m) end
+    local u, a, f, mark, b, h, lt, ln, lo, d = U[k], A[k], F[k], M[k], B[k], H[k], LT[k], LN[k], LO[k], D[k]
+    local elder, younger = t, k
+    if c.twinning == NEXT then elder, younger = k, t end
+    local from = counts(elder, m) and elder or counts(younger, m) and younger
+    if not from then clear(k) elseif from == t then copy(k, t) end
+    D[k] = nil
+    return function()
+      U[k], A[k], F[k], M[k], B[k], H[k], LT[k], LN[k], LO[k], D[k] = u, a, f, mark, b, h, lt, ln, lo, d
+    end
+  end
+
+  local function spread(c, back)
+    local k, t = c.k, c.twin
+    if not D[k] then return back() end
+    if c.twinning == LAST then copy(t, k) else clear(t) end
+    D[t] = D[k]
+  end
+
+  return function(cs, count, flags, key, owner)
+    local back = {}
+    for i = 1, #cs do
+      if cs[i].twin > 0 then back[i] = gather(cs[i]) end
+    end
+    local n = decide(cs, count, flags, key, owner)
+    for i = 1, #cs do
+      if back[i] then spread(cs[i], back[i]) end
+    end
+    return n
+  end
 end
 
-local admitted, decide = 0, nil
+local admitted, decide, decide_twins = 0, nil, nil
 for _ = 1, ngroups do
   local count, nc, flags, k, mi, mode, group, cost
   count, nc, flags, k, mi, mode, group, cost, pos = unpack_('>I2BBI2I2BBI3', blob, pos)
@@ -451,6 +510,13 @@ for _ = 1, ngroups do
       cs[i] = c
       here = here and V[c.k] ~= 1
     end
+    if flags >= 16 then
+      for i = 1, nc do
+        local c = cs[i]
+        c.twin, c.twinning, pos = unpack_('>I2B', blob, pos)
+        here = here and (c.twin == 0 or V[c.twin] ~= 1)
+      end
+    end
     local key, owner
     if flags % 2 == 1 or flags % 8 >= 4 then
       key, pos = unpack_('>I2', blob, pos)
@@ -458,8 +524,13 @@ for _ = 1, ngroups do
     end
     if flags % 4 >= 2 then owner, pos = unpack_('c16', blob, pos) end
     if here then
-      decide = decide or make_decide()
-      admitted = admitted + decide(cs, count, flags, key, owner)
+      if flags >= 16 then
+        decide_twins = decide_twins or make_decide(true)
+        admitted = admitted + decide_twins(cs, count, flags, key, owner)
+      else
+        decide = decide or make_decide(false)
+        admitted = admitted + decide(cs, count, flags, key, owner)
+      end
     end
   end
 end

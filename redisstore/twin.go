@@ -1,0 +1,70 @@
+package redisstore
+
+import (
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/algo"
+)
+
+// A counter with two names has two keys in a flight, each with a state of its
+// own: entries that know one of the names, and entries that know both in either
+// order, can then stand in one flight and are decided in their order.
+
+// gather gives the keys of a group that have twins the state that counts, which
+// is the elder name's, or else the other's. It keeps what was there for spread.
+func (f *flight) gather(g *group) {
+	f.kept = grow(f.kept, int(g.n))
+	for i := range g.n {
+		own, twin, c := f.twins(g, i)
+		if c == nil {
+			continue
+		}
+		f.kept[i].CopyFrom(own)
+		elder, younger := own, twin
+		if c.Twinning >= weir.TwinLast {
+			elder, younger = twin, own
+		}
+		switch {
+		case elder.Counts(c.Meter, f.now):
+			if elder != own {
+				own.CopyFrom(elder)
+			}
+		case younger.Counts(c.Meter, f.now):
+			if younger != own {
+				own.CopyFrom(younger)
+			}
+		default:
+			forget(own)
+		}
+		own.Dirty = false
+	}
+}
+
+// spread brings the twins in line with what a decision changed. Where it
+// changed nothing, nothing moves.
+func (f *flight) spread(g *group) {
+	for i := range g.n {
+		own, twin, c := f.twins(g, i)
+		switch {
+		case c == nil:
+		case !own.Dirty:
+			own.CopyFrom(&f.kept[i])
+		case c.Twinning == weir.TwinLast:
+			twin.CopyFrom(own)
+		default:
+			forget(twin)
+		}
+	}
+}
+
+// twins returns the states of both names of the group's i-th charge, or nothing
+// if it has one name only.
+func (f *flight) twins(g *group, i int32) (own, twin *algo.State, _ *weir.Charge) {
+	at := g.first + i
+	if f.twinOf[at] == 0 {
+		return nil, nil, nil
+	}
+	c := &f.charges[at]
+	return f.state(f.keyOf[at], c.Meter), f.state(f.twinOf[at]-1, c.Meter), c
+}
+
+func forget(s *algo.State) { *s = algo.State{Runs: s.Runs[:0]} }

@@ -59,7 +59,7 @@ func TestEveryCaseRejects(t *testing.T) {
 }
 
 func brokenStores() []broken {
-	return slices.Concat(brokenModes(), brokenStates(), brokenIDs(), brokenKeys(), brokenCalls(), brokenBatches(), brokenRaces())
+	return slices.Concat(brokenModes(), brokenStates(), brokenIDs(), brokenKeys(), brokenCalls(), brokenBatches(), brokenRaces(), brokenTwins())
 }
 
 // deciding is a Model that decides by other rules.

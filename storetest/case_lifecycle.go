@@ -149,9 +149,15 @@ func checkExpiryOfChange(p *probe) {
 // for the granularity of its clock.
 func (p *probe) wantHeld(what, id string, c weir.Charge) {
 	p.Helper()
+	p.wantHeldAs(what, id, c, c.Key)
+}
+
+// wantHeldAs is wantHeld for a name that need not be the charge's key.
+func (p *probe) wantHeldAs(what, id string, c weir.Charge, key string) {
+	p.Helper()
 	began := time.Now()
 	o := p.take(id, c).Outcomes[0]
-	in, held := p.Holds(c.Key)
+	in, held := p.Holds(key)
 	const slack = 10 * time.Millisecond
 	least := o.ResetAfter.Duration() - time.Since(began) - slack
 	most := (o.ResetAfter + 2*c.Meter.Grid).Duration() + slack

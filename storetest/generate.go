@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 
 	"github.com/weirlimit/weir"
 )
@@ -18,7 +19,7 @@ type generator struct {
 	oracle   *oracle
 	steps    []step
 	limits   []weir.Limit
-	assigned map[string]int // key to index of its limit
+	assigned map[string]int // key, or tag if there are twins, to index of its limit
 	sent     []entry
 	instants []weir.Micros // worth a visit
 	costs    []int64       // worth a try
@@ -52,6 +53,16 @@ func (g *generator) defineLimits() {
 }
 
 func limitName(i int) string { return fmt.Sprintf("l%d", i) }
+
+// limitIndex is limitName's way back.
+func (g *generator) limitIndex(name string) int {
+	for i := range g.limits {
+		if limitName(i) == name {
+			return i
+		}
+	}
+	return 0
+}
 
 // add keeps a step if it has a right answer, and learns from the answer.
 func (g *generator) add(s step) {
@@ -137,6 +148,9 @@ func (g *generator) key(tag int) string { return fmt.Sprintf("k%d@%d", g.IntN(g.
 
 // limitOf returns the name of key's limit, which may just have changed.
 func (g *generator) limitOf(key string) string {
+	if g.twins > 0 {
+		_, key, _ = strings.Cut(key, "@")
+	}
 	i, ok := g.assigned[key]
 	if !ok || g.chance(g.relimit) {
 		i = g.IntN(len(g.limits))
@@ -170,7 +184,11 @@ func (g *generator) entry() (entry, bool) {
 func (g *generator) charge(tag int) charge {
 	c := charge{key: g.key(tag)}
 	c.limit = g.limitOf(c.key)
-	c.cost = g.cost(g.limits[g.assigned[c.key]].Capacity())
+	c.cost = g.cost(g.limits[g.limitIndex(c.limit)].Capacity())
+	if g.chance(g.twins) {
+		c.twin = g.key(tag)
+		c.twinning = weir.TwinNext + weir.Twinning(g.IntN(3))
+	}
 	if g.chance(g.modes) {
 		c.mode = weir.Mode(g.IntN(int(weir.Refund) + 1))
 	}

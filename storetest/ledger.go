@@ -33,7 +33,8 @@ func (l *ledger) tick(now weir.Micros) {
 // specified tells whether e has one right answer.
 func (l *ledger) specified(e *weir.Entry, now weir.Micros) bool {
 	for i := range e.Charges {
-		if !l.settled(e.Charges[i].Key, e.Charges[i].Meter, now) {
+		c := &e.Charges[i]
+		if !l.settled(c.Key, c.Meter, now) || c.Twin != "" && !l.settled(c.Twin, c.Meter, now) {
 			return false
 		}
 	}
@@ -60,15 +61,22 @@ func (l *ledger) note(e *weir.Entry, now weir.Micros) {
 	}
 	for i := range e.Charges {
 		c := &e.Charges[i]
-		due := l.expiry(c.Key, c.Meter)
-		t := l.keys[c.Key]
-		if t == nil || changed(e, i) {
-			t = &tenure{due: due}
-			l.keys[c.Key] = t
+		l.noteKey(c.Key, c.Meter, changed(e, i), now)
+		if c.Twin != "" {
+			l.noteKey(c.Twin, c.Meter, changed(e, i), now)
 		}
-		t.due = min(t.due, due)
-		t.gone = t.gone || now >= t.due
 	}
+}
+
+func (l *ledger) noteKey(key string, m *weir.Meter, changed bool, now weir.Micros) {
+	due := l.expiry(key, m)
+	t := l.keys[key]
+	if t == nil || changed {
+		t = &tenure{due: due}
+		l.keys[key] = t
+	}
+	t.due = min(t.due, due)
+	t.gone = t.gone || now >= t.due
 }
 
 // changed tells whether the charge wrote its key. A renewed concurrency unit

@@ -176,14 +176,14 @@ func (m *Model) decideLocked(e *weir.Entry, now weir.Micros) {
 func (m *Model) settleLocked(e *weir.Entry, now weir.Micros) {
 	states := make([]algo.State, len(e.Charges))
 	for i := range e.Charges {
-		states[i] = m.loadLocked(e.Charges[i].Key)
+		states[i] = m.stateLocked(&e.Charges[i], now)
 	}
 	e.Outcomes = append(e.Outcomes[:0], make([]weir.Outcome, len(e.Charges))...)
 	e.Admitted = algo.Settle(e.Charges, algo.OwnerOf(e.ID), states, now, e.Outcomes)
 	e.Now = now
 	for i := range e.Charges {
 		if states[i].Dirty {
-			m.storeLocked(e.Charges[i].Key, e.Charges[i].Meter, states[i])
+			m.keepLocked(&e.Charges[i], states[i])
 		}
 	}
 }

@@ -95,7 +95,7 @@ func parseEntry(text string) (entry, error) {
 
 func parseCharge(words []string) (charge, error) {
 	if len(words) < 3 {
-		return charge{}, fmt.Errorf("want KEY LIMIT COST [MODE] [group=N], not %q", words)
+		return charge{}, fmt.Errorf("want KEY LIMIT COST [MODE] [group=N] [next|last|old=KEY], not %q", words)
 	}
 	c := charge{key: words[0], limit: words[1]}
 	var err error
@@ -109,6 +109,15 @@ func parseCharge(words []string) (charge, error) {
 				return c, fmt.Errorf("%s: %w", w, err)
 			}
 			c.group = uint8(g)
+			continue
+		}
+		if how, twin, ok := strings.Cut(w, "="); ok {
+			if c.twin = twin; twin == "" {
+				return c, fmt.Errorf("%s: want a key", w)
+			}
+			if c.twinning, err = parseTwinning(how); err != nil {
+				return c, err
+			}
 			continue
 		}
 		if c.mode, err = parseMode(w); err != nil {
@@ -125,6 +134,15 @@ func parseMode(name string) (weir.Mode, error) {
 		}
 	}
 	return 0, fmt.Errorf("no such mode: %q", name)
+}
+
+func parseTwinning(name string) (weir.Twinning, error) {
+	for t := weir.TwinNext; t <= weir.TwinOld; t++ {
+		if t.String() == name {
+			return t, nil
+		}
+	}
+	return 0, fmt.Errorf("no such twinning: %q", name)
 }
 
 // parseSpan reads a duration that may start with days: 364d23h59m59.999999s.

@@ -134,7 +134,10 @@ func (p *player) entry(spec *entry) (weir.Entry, error) {
 		if err != nil {
 			return e, err
 		}
-		e.Charges[i] = weir.Charge{Key: p.key(c.key), Meter: m, Cost: c.cost, Mode: c.mode, Group: c.group}
+		e.Charges[i] = weir.Charge{Key: p.key(c.key), Meter: m, Cost: c.cost, Mode: c.mode, Group: c.group, Twinning: c.twinning}
+		if c.twinning != weir.TwinNone {
+			e.Charges[i].Twin = p.key(c.twin)
+		}
 	}
 	return e, nil
 }

@@ -10,6 +10,9 @@ type profile struct {
 	entries, charges int
 	// In 100: an entry that was sent before is sent again, and so on.
 	again, ids, modes, groups, relimit, back int
+	// A charge has a twin, any other key of its tag. All keys of a tag then have
+	// the same limit, as the names of a counter do.
+	twins int
 }
 
 // Limits that are awkward: primes, intervals below a microsecond, a horizon of
@@ -37,6 +40,8 @@ var profiles = []profile{
 	{name: "groups", limits: everyLimit(), tags: 1, keys: 5, entries: 2, charges: 4, groups: 70, modes: 10, ids: 20},
 	{name: "limits", limits: everyLimit(), tags: 1, keys: 3, entries: 2, charges: 2, relimit: 25, modes: 30, ids: 20, back: 5},
 	{name: "everything", limits: everyLimit(), tags: 2, keys: 4, entries: 4, charges: 3, again: 20, ids: 40, modes: 40, groups: 20, relimit: 10, back: 5},
+	{name: "twins", limits: everyLimit(), tags: 1, keys: 3, entries: 12, charges: 1, again: 20, ids: 40, modes: 50, back: 5, twins: 75},
+	{name: "twins_limits", limits: bucketLimits, tags: 2, keys: 5, entries: 1, charges: 3, again: 20, ids: 20, modes: 40, groups: 20, relimit: 10, back: 5, twins: 60},
 }
 
 func everyLimit() []string {

@@ -19,6 +19,8 @@ import (
 //	entry a day 5 up_to                 in another mode
 //	entry a day 1 + b hour 1 id=r1      an entry of two charges, with a request id
 //	entry a x 1 group=1 + b y 1 group=1 in a quota group
+//	entry a day 1 next=b                charge a, which will be named b
+//	entry b day 1 last=a                and b, which was named a: or old=a
 //	entry a day 1 ; b day 1 ; a day 2   three entries in one batch
 //	times 50 entry a day 1              50 batches, of which the last is shown
 //	read a day
@@ -62,6 +64,8 @@ type charge struct {
 	cost       int64
 	mode       weir.Mode
 	group      uint8
+	twin       string
+	twinning   weir.Twinning
 }
 
 func (s *step) String() string {
@@ -96,6 +100,9 @@ func (e *entry) String() string {
 		}
 		if c.group != 0 {
 			texts[i] += fmt.Sprintf(" group=%d", c.group)
+		}
+		if c.twinning != weir.TwinNone {
+			texts[i] += fmt.Sprintf(" %s=%s", c.twinning, c.twin)
 		}
 	}
 	s := strings.Join(texts, " + ")

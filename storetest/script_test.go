@@ -36,6 +36,8 @@ func TestParseStepErrors(t *testing.T) {
 		"entry a g one":                  "cost",
 		"entry a g 1 softly":             "no such mode",
 		"entry a g 1 group=many":         "group",
+		"entry a g 1 first=b":            "no such twinning",
+		"entry a g 1 next=":              "want a key",
 		"times 0 entry a g 1":            "number from 1",
 		"times 3 read a g":               "only an entry",
 		"read a":                         "want read KEY LIMIT",

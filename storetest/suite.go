@@ -85,6 +85,11 @@ func Cases() []Case {
 			{Name: "ids_scope", check: checkIDScope},
 			{Name: "ids_window", check: checkIDWindow, needsClock: true},
 			{Name: "ids_concurrent", check: checkIDsConcurrent},
+			{Name: "twins", check: checkTwins},
+			{Name: "twins_together", check: checkTwinsTogether},
+			{Name: "twins_ids", check: checkTwinIDs},
+			{Name: "twins_concurrency", check: checkTwinConcurrency},
+			{Name: "twins_expiry", check: checkTwinsExpiry},
 			{Name: "entry_reuse", check: checkEntryReuse},
 			{Name: "memory", check: checkMemory},
 			{Name: "done", check: checkDone},
@@ -103,6 +108,9 @@ func Cases() []Case {
 			{Name: "all_or_nothing", check: checkAllOrNothing},
 			{Name: "across_slots", check: checkAcrossSlots},
 			{Name: "linearizable", check: checkLinearizable},
+			{Name: "rotation", check: checkRotation, needsClock: true},
+			{Name: "rotation_parallel", check: checkRotationParallel},
+			{Name: "rotation_across_slots", check: checkRotationAcrossSlots},
 		},
 	)
 }

@@ -94,7 +94,7 @@ func parseVector(name, text string) (*vector, error) {
 // rewritten returns v's text with the answers that Model gives, or an error for
 // a script that asks what stores may answer differently.
 func (v *vector) rewritten() (string, error) {
-	o := newOracle("")
+	o := newOracle("vector")
 	var b strings.Builder
 	for _, line := range v.lines {
 		b.WriteString(line.text + "\n")

@@ -56,7 +56,7 @@ func TestVectorsCoverEverything(t *testing.T) {
 	for _, want := range []string{
 		"gcra", " burst ", "token_bucket", "leaky_bucket", "fixed_window", "sliding_log", "concurrency",
 		" shadow", " always", " peek", " refund", " up_to", " group=1", " id=", " ; ", " + ",
-		"back ", "forward ", "times ", "read ", "reset ",
+		"back ", "forward ", "times ", "read ", "reset ", " next=", " last=", " old=",
 		"admit replayed", "deny", "retry=never", "delay=",
 	} {
 		if !strings.Contains(all.String(), want) {

@@ -14,8 +14,15 @@ type Descriptor struct {
 	// Cost overrides Request.Cost when HasCost is set; 0 is then a peek.
 	Cost    int64
 	HasCost bool
-	Refund  bool   // give Cost back instead
-	Limit   *Meter // overrides the rule's limit; nil for none
+	Refund  bool // give Cost back instead
+	// Spent: the units are spent already, as when a response tells what it cost:
+	// charge them whether they fit or not. The decision says truthfully whether
+	// they did; there is nobody left to deny. Limits of concurrency are left
+	// alone. A counter holds at most its meter's UsedCap, 2^24-1 units unless its
+	// limit is very slow; what is above is forgotten, and the outcome's Granted
+	// tells. Not together with Refund.
+	Spent bool
+	Limit *Meter // overrides the rule's limit; nil for none
 }
 
 // Request asks whether something may pass. A native request has one

@@ -141,6 +141,9 @@ func costOf(r *weir.Request, of *weir.Descriptor) (int64, error) {
 	} else if cost == 0 {
 		cost = 1
 	}
+	if of.Refund && of.Spent {
+		return 0, &weir.Error{Code: weir.CodeInvalid, Field: "spent", Message: "units are spent or given back, not both", Hint: "send two requests"}
+	}
 	if cost < 0 {
 		return 0, &weir.Error{Code: weir.CodeInvalid, Field: "cost", Message: "is below 0", Hint: "set refund to give units back"}
 	}

@@ -90,7 +90,7 @@ func (a *asking) prepare(d *nativeDomain) error {
 		}
 	}
 	if a.purpose == toRelease {
-		a.desc.Refund = true
+		a.desc.Refund, a.desc.Spent = true, false
 	}
 	return d.ask(a.desc.Pairs, &a.query)
 }
@@ -165,7 +165,8 @@ func splitMeters(all []*weir.Meter) meters {
 }
 
 // charge adds the charges. Units are charged at the policy's cost; a request
-// in progress is one, whatever it costs, and is given back by a release only.
+// in progress is one, whatever it costs, is given back by a release only, and is not begun by
+// units that are spent already.
 func (a *asking) charge(pol *nativePolicy, limits meters, p *Plan, at *key.Key) error {
 	rates, slots := limits.all[:limits.rates], limits.all[limits.rates:]
 	if a.purpose == toCheck && len(rates) > 0 {
@@ -173,7 +174,7 @@ func (a *asking) charge(pol *nativePolicy, limits meters, p *Plan, at *key.Key) 
 			return err
 		}
 	}
-	if len(slots) == 0 || a.purpose == toCheck && a.desc.Refund {
+	if len(slots) == 0 || a.purpose == toCheck && (a.desc.Refund || a.desc.Spent) {
 		return nil
 	}
 	one := min(a.cost, 1)

@@ -13,8 +13,11 @@ const quotaGroup = 1
 // meter.
 func (p *Plan) charge(r *Rule, meters []*weir.Meter, descriptor int, d *weir.Descriptor, cost int64, at *key.Key) error {
 	mode := r.Mode
-	if d.Refund {
+	switch {
+	case d.Refund:
 		mode = weir.Refund
+	case d.Spent && mode == weir.Enforce: // a rule in shadow builds no debt, of units spent either
+		mode = weir.Always
 	}
 	for _, m := range meters {
 		at.Domain, at.Rule, at.Algorithm, at.Window = r.Domain, r.ID, m.Limit.Algorithm, m.Limit.Window

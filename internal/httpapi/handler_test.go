@@ -143,3 +143,20 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+// TestSpentIsChargedPastTheLimit: 3 of 2 are spent; giving one back leaves none.
+func TestSpentIsChargedPastTheLimit(t *testing.T) {
+	h := handler(t, memstore.New())
+	spent := post(h, "/v1/check", `{"dimensions": {"tenant": "acme"}, "cost": 3, "mode": "spent"}`)
+	if spent.Code != http.StatusTooManyRequests {
+		t.Errorf("spent: %d %s", spent.Code, spent.Body)
+	}
+	post(h, "/v1/check", `{"dimensions": {"tenant": "acme"}, "mode": "refund"}`)
+	if next := post(h, "/v1/check", `{"dimensions": {"tenant": "acme"}}`); next.Code != http.StatusTooManyRequests {
+		t.Errorf("next: %d %s", next.Code, next.Body)
+	}
+	post(h, "/v1/check", `{"dimensions": {"tenant": "acme"}, "mode": "refund"}`)
+	if next := post(h, "/v1/check", `{"dimensions": {"tenant": "acme"}}`); next.Code != http.StatusOK {
+		t.Errorf("after another refund: %d %s", next.Code, next.Body)
+	}
+}

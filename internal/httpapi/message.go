@@ -28,7 +28,7 @@ type checkRequest struct {
 	Dimensions map[string]string `json:"dimensions"`
 	Cost       *int64            `json:"cost"`
 	RequestID  string            `json:"request_id"`
-	Mode       string            `json:"mode"` // charge, peek, refund
+	Mode       string            `json:"mode"` // charge, peek, refund, spent
 	TimeoutMS  int64             `json:"timeout_ms"`
 }
 
@@ -109,8 +109,10 @@ func (in *checkRequest) request(now time.Time) (*weir.Request, *weir.Error) {
 		d.Cost, d.HasCost = 0, true
 	case "refund":
 		d.Refund = true
+	case "spent":
+		d.Spent = true
 	default:
-		return nil, &weir.Error{Code: weir.CodeInvalid, Field: "mode", Message: "no such mode: " + in.Mode, Hint: "charge, peek or refund"}
+		return nil, &weir.Error{Code: weir.CodeInvalid, Field: "mode", Message: "no such mode: " + in.Mode, Hint: "charge, peek, refund or spent"}
 	}
 	out.Descriptors = []weir.Descriptor{d}
 	return out, nil

@@ -247,3 +247,18 @@ func TestBatchIsBounded(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestSpentIsChargedPastTheLimit: 5 of 3 are spent, which the answer says; then
+// nothing passes.
+func TestSpentIsChargedPastTheLimit(t *testing.T) {
+	c := serve(t)
+	in := &weirv1.CheckRequest{Domain: "default", Dimensions: dims("tenant", "acme"), Cost: 5, Mode: weirv1.Mode_MODE_SPENT, WantCharges: true}
+	out, err := c.Check(t.Context(), in)
+	if err != nil || out.GetCode() != weirv1.Code_CODE_DENY || out.GetCharges()[0].GetGranted() != 5 || out.GetCharges()[0].GetMode() != weirv1.ChargeMode_CHARGE_MODE_ALWAYS {
+		t.Errorf("spent: %v, %v", out, err)
+	}
+	next, err := c.Check(t.Context(), &weirv1.CheckRequest{Domain: "default", Dimensions: dims("tenant", "acme")})
+	if err != nil || next.GetAllowed() {
+		t.Errorf("next: %v, %v", next, err)
+	}
+}

@@ -78,6 +78,8 @@ func check(in *weirv1.CheckRequest, out *weir.Request, received time.Time) *weir
 		out.Descriptors[0].HasCost = true // of 0: look, and charge nothing
 	case weirv1.Mode_MODE_REFUND:
 		out.Descriptors[0].Refund = true
+	case weirv1.Mode_MODE_SPENT:
+		out.Descriptors[0].Spent = true
 	default:
 		return invalid("mode", "no such mode: "+in.GetMode().String())
 	}

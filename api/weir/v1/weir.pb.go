@@ -50,6 +50,16 @@ const (
 	// always allowed. No counter gets back more than is in use. Under the id of
 	// the request it happens once, however often it is sent.
 	Mode_MODE_REFUND Mode = 2
+	// Charge the cost whether there is room for it or not: the units are spent
+	// already, as when a response tells what it cost. Counters go past their
+	// limits, and later checks are denied until the debt has drained. The answer
+	// says truthfully whether it fitted (code DENY, with retry_after_us, when it
+	// did not): there is nobody left to deny, so a caller may ignore it. Policies
+	// in shadow are charged what fits; limits of concurrency are left alone.
+	// A counter holds at most 16,777,215 units, fewer under limits of less than
+	// one in 268 s: what is above is forgotten. Choose a unit (KiB, not bytes)
+	// with room for your largest cost.
+	Mode_MODE_SPENT Mode = 3
 )
 
 // Enum value maps for Mode.
@@ -58,11 +68,13 @@ var (
 		0: "MODE_CHARGE",
 		1: "MODE_PEEK",
 		2: "MODE_REFUND",
+		3: "MODE_SPENT",
 	}
 	Mode_value = map[string]int32{
 		"MODE_CHARGE": 0,
 		"MODE_PEEK":   1,
 		"MODE_REFUND": 2,
+		"MODE_SPENT":  3,
 	}
 )
 
@@ -1403,11 +1415,13 @@ const file_weir_v1_weir_proto_rawDesc = "" +
 	"\x0fReleaseResponse\x12!\n" +
 	"\x04code\x18\x01 \x01(\x0e2\r.weir.v1.CodeR\x04code\x12\x1a\n" +
 	"\breleased\x18\x02 \x01(\x03R\breleased\x12%\n" +
-	"\x0epolicy_version\x18\x03 \x01(\tR\rpolicyVersion*7\n" +
+	"\x0epolicy_version\x18\x03 \x01(\tR\rpolicyVersion*G\n" +
 	"\x04Mode\x12\x0f\n" +
 	"\vMODE_CHARGE\x10\x00\x12\r\n" +
 	"\tMODE_PEEK\x10\x01\x12\x0f\n" +
-	"\vMODE_REFUND\x10\x02*c\n" +
+	"\vMODE_REFUND\x10\x02\x12\x0e\n" +
+	"\n" +
+	"MODE_SPENT\x10\x03*c\n" +
 	"\x04Code\x12\x14\n" +
 	"\x10CODE_UNSPECIFIED\x10\x00\x12\v\n" +
 	"\aCODE_OK\x10\x01\x12\r\n" +

@@ -26,7 +26,8 @@ var (
 	// Edges translate between the wire and the vocabulary.
 	edges = set{
 		"api", "grpclimit", "client",
-		"internal/rls", "internal/native", "internal/httpapi", "internal/forwardauth", "internal/admin", "internal/grpcerr",
+		"internal/rls", "internal/native", "internal/httpapi", "internal/forwardauth", "internal/admin",
+		"internal/grpcerr", "internal/wire",
 		"cmd",
 	}
 )

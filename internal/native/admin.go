@@ -8,6 +8,7 @@ import (
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/engine"
 	"github.com/weirlimit/weir/internal/grpcerr"
+	"github.com/weirlimit/weir/internal/wire"
 )
 
 // Operator is what the Admin service asks.
@@ -30,7 +31,7 @@ func NewAdmin(o Operator) *Admin { return &Admin{operator: o} }
 // GetUsage implements the service.
 func (a *Admin) GetUsage(ctx context.Context, in *weirv1.GetUsageRequest) (*weirv1.GetUsageResponse, error) {
 	var r weir.Request
-	if err := subject(in, &r); err != nil {
+	if err := wire.Subject(in, &r); err != nil {
 		return nil, grpcerr.Status(err)
 	}
 	list, version, err := a.operator.Usage(ctx, &r)
@@ -43,7 +44,7 @@ func (a *Admin) GetUsage(ctx context.Context, in *weirv1.GetUsageRequest) (*weir
 // ResetKey implements the service.
 func (a *Admin) ResetKey(ctx context.Context, in *weirv1.ResetKeyRequest) (*weirv1.ResetKeyResponse, error) {
 	var r weir.Request
-	if err := subject(in, &r); err != nil {
+	if err := wire.Subject(in, &r); err != nil {
 		return nil, grpcerr.Status(err)
 	}
 	list, version, err := a.operator.Reset(ctx, &r)
@@ -58,7 +59,7 @@ func usages(list []engine.Usage) []*weirv1.Usage {
 	for i := range list {
 		u := &list[i]
 		out[i] = &weirv1.Usage{
-			Quota: quota(u.Rule, u.Limit), Mode: weirv1.ChargeMode(u.Mode), Key: []byte(u.Key),
+			Quota: wire.Quota(u.Rule, u.Limit), Mode: weirv1.ChargeMode(u.Mode), Key: []byte(u.Key),
 			Used: u.Outcome.Before.Used, Remaining: u.Outcome.Remaining, ResetAfterUs: int64(u.Outcome.ResetAfter),
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	weirv1 "github.com/weirlimit/weir/api/weir/v1"
 
 	"github.com/weirlimit/weir/internal/grpcerr"
+	"github.com/weirlimit/weir/internal/wire"
 )
 
 // maxOutstanding bounds the checks of a stream that are not yet answered and
@@ -54,8 +55,8 @@ func (b *stream) receive(s weirv1.Limiter_CheckBatchServer) error {
 			return err
 		}
 		n := len(in.GetChecks())
-		if n > MaxChecks {
-			return grpcerr.Status(invalid("checks", fmt.Sprintf("%d are more than %d", n, MaxChecks)))
+		if n > wire.MaxChecks {
+			return grpcerr.Status(invalid("checks", fmt.Sprintf("%d are more than %d", n, wire.MaxChecks)))
 		}
 		if !b.admit(n) {
 			return nil // the sender says why
@@ -82,17 +83,17 @@ func (b *stream) admit(n int) bool {
 func (b *stream) ask(in *weirv1.CheckRequest, now time.Time) {
 	out := new(weirv1.CheckResponse)
 	x := b.limiter.scratch.Get().(*exchange)
-	if err := check(in, &x.req, now); err != nil {
+	if err := wire.Check(in, &x.req, now); err != nil {
 		b.limiter.scratch.Put(x)
-		refuse(err, in, out)
+		wire.Refuse(err, in, out)
 		b.done(out)
 		return
 	}
 	b.limiter.engine.Submit(&x.req, &x.dec, func(err error) {
 		if err != nil {
-			refuse(err, in, out)
+			wire.Refuse(err, in, out)
 		} else {
-			answer(&x.dec, in, out)
+			wire.Answer(&x.dec, in, out)
 		}
 		b.limiter.scratch.Put(x)
 		b.done(out)

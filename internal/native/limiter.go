@@ -9,6 +9,7 @@ import (
 
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/internal/grpcerr"
+	"github.com/weirlimit/weir/internal/wire"
 )
 
 // Engine is what the Limiter service asks.
@@ -43,7 +44,7 @@ type exchange struct {
 func (l *Limiter) Check(ctx context.Context, in *weirv1.CheckRequest) (*weirv1.CheckResponse, error) {
 	x := l.scratch.Get().(*exchange)
 	defer l.scratch.Put(x)
-	if err := check(in, &x.req, time.Now()); err != nil {
+	if err := wire.Check(in, &x.req, time.Now()); err != nil {
 		return nil, grpcerr.Status(err)
 	}
 	out := new(weirv1.CheckResponse)
@@ -51,17 +52,17 @@ func (l *Limiter) Check(ctx context.Context, in *weirv1.CheckRequest) (*weirv1.C
 		if weir.CodeOf(err) != weir.CodePolicyNotFound {
 			return nil, grpcerr.Status(err)
 		}
-		refuse(err, in, out)
+		wire.Refuse(err, in, out)
 		return out, nil
 	}
-	answer(&x.dec, in, out)
+	wire.Answer(&x.dec, in, out)
 	return out, nil
 }
 
 // Release implements the service.
 func (l *Limiter) Release(ctx context.Context, in *weirv1.ReleaseRequest) (*weirv1.ReleaseResponse, error) {
 	var r weir.Request
-	if err := subject(in, &r); err != nil {
+	if err := wire.Subject(in, &r); err != nil {
 		return nil, grpcerr.Status(err)
 	}
 	if in.GetRequestId() == "" || len(in.GetRequestId()) > weir.MaxIDBytes {
@@ -76,4 +77,8 @@ func (l *Limiter) Release(ctx context.Context, in *weirv1.ReleaseRequest) (*weir
 		return nil, grpcerr.Status(err)
 	}
 	return &weirv1.ReleaseResponse{Code: weirv1.Code_CODE_OK, Released: released, PolicyVersion: version}, nil
+}
+
+func invalid(field, message string) *weir.Error {
+	return &weir.Error{Code: weir.CodeInvalid, Field: field, Message: message}
 }

@@ -17,6 +17,7 @@ import (
 	weirv1 "github.com/weirlimit/weir/api/weir/v1"
 	"github.com/weirlimit/weir/engine"
 	"github.com/weirlimit/weir/internal/native"
+	"github.com/weirlimit/weir/internal/wire"
 	"github.com/weirlimit/weir/memstore"
 	"github.com/weirlimit/weir/policy"
 )
@@ -240,7 +241,7 @@ func TestBatchIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Send(&weirv1.CheckBatchRequest{Checks: make([]*weirv1.CheckRequest, native.MaxChecks+1)}); err != nil {
+	if err := s.Send(&weirv1.CheckBatchRequest{Checks: make([]*weirv1.CheckRequest, wire.MaxChecks+1)}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Recv(); status.Code(err) != codes.InvalidArgument {

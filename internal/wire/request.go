@@ -1,4 +1,4 @@
-package native
+package wire
 
 import (
 	"fmt"
@@ -16,15 +16,15 @@ const (
 	MaxChecks     = 1024 // of one message of a stream
 )
 
-// dimensioned is what the requests of this API have in common.
-type dimensioned interface {
+// Dimensioned is what the requests of this API have in common.
+type Dimensioned interface {
 	GetDomain() string
 	GetPolicy() string
 	GetDimensions() []*weirv1.Dimension
 }
 
-// subject translates what a request is about into out, reusing its memory.
-func subject(in dimensioned, out *weir.Request) *weir.Error {
+// Subject translates what a request is about into out, reusing its memory.
+func Subject(in Dimensioned, out *weir.Request) *weir.Error {
 	if in.GetDomain() == "" || len(in.GetDomain()) > MaxValueBytes {
 		return invalid("domain", fmt.Sprintf("has 1 to %d bytes", MaxValueBytes))
 	}
@@ -55,9 +55,9 @@ func subject(in dimensioned, out *weir.Request) *weir.Error {
 	return nil
 }
 
-// check translates a check; received is when it came in.
-func check(in *weirv1.CheckRequest, out *weir.Request, received time.Time) *weir.Error {
-	if err := subject(in, out); err != nil {
+// Check translates a check; received is when it came in.
+func Check(in *weirv1.CheckRequest, out *weir.Request, received time.Time) *weir.Error {
+	if err := Subject(in, out); err != nil {
 		return err
 	}
 	switch {

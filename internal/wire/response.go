@@ -1,4 +1,4 @@
-package native
+package wire
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"github.com/weirlimit/weir"
 )
 
-// answer translates a decision into out.
-func answer(d *weir.Decision, in *weirv1.CheckRequest, out *weirv1.CheckResponse) {
+// Answer translates a decision into out.
+func Answer(d *weir.Decision, in *weirv1.CheckRequest, out *weirv1.CheckResponse) {
 	out.Code = weirv1.Code_CODE_DENY
 	if out.Allowed = d.Allowed(); out.Allowed {
 		out.Code = weirv1.Code_CODE_OK
@@ -24,7 +24,7 @@ func answer(d *weir.Decision, in *weirv1.CheckRequest, out *weirv1.CheckResponse
 	out.Replayed = d.Replayed
 	out.Number = in.GetNumber()
 	if d.Rule != "" {
-		out.Quota = quota(d.Rule, d.Limit)
+		out.Quota = Quota(d.Rule, d.Limit)
 		out.Quota.Scope = d.Scope
 	}
 	if in.GetWantCharges() {
@@ -34,7 +34,8 @@ func answer(d *weir.Decision, in *weirv1.CheckRequest, out *weirv1.CheckResponse
 	}
 }
 
-func quota(rule string, l weir.Limit) *weirv1.Quota {
+// Quota is a limit on the wire.
+func Quota(rule string, l weir.Limit) *weirv1.Quota {
 	q := &weirv1.Quota{Rule: rule}
 	if l.Count > 0 { // a rule that admits nothing has no limit to speak of
 		q.Limit, q.Algorithm = l.String(), weirv1.Algorithm(l.Algorithm)
@@ -46,14 +47,14 @@ func quota(rule string, l weir.Limit) *weirv1.Quota {
 func charge(c *weir.Charged) *weirv1.Charge {
 	o := &c.Outcome
 	return &weirv1.Charge{
-		Quota: quota(c.Rule, c.Limit), Mode: weirv1.ChargeMode(c.Mode), Cost: c.Cost,
+		Quota: Quota(c.Rule, c.Limit), Mode: weirv1.ChargeMode(c.Mode), Cost: c.Cost,
 		Ok: o.OK, Granted: o.Granted, Remaining: o.Remaining, UsedBefore: o.Before.Used,
 		ResetAfterUs: int64(o.ResetAfter), RetryAfterUs: int64(o.RetryAfter), DelayUs: int64(o.Delay),
 	}
 }
 
-// refuse answers a check of a stream that could not be decided.
-func refuse(err error, in *weirv1.CheckRequest, out *weirv1.CheckResponse) {
+// Refuse answers a check of a stream that could not be decided.
+func Refuse(err error, in *weirv1.CheckRequest, out *weirv1.CheckResponse) {
 	out.Code, out.Number = weirv1.Code_CODE_ERROR, in.GetNumber()
 	e, ok := errors.AsType[*weir.Error](err)
 	if !ok {

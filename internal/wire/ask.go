@@ -45,7 +45,7 @@ func Validate(r *weir.Request) error {
 			Hint: "send one request for each, or use Envoy's protocol",
 		}
 	}
-	if r.Cost < 0 {
+	if r.Cost < 0 && (len(r.Descriptors) == 0 || !r.Descriptors[0].HasCost) {
 		return invalid("cost", "is below 0")
 	}
 	if len(r.Descriptors) == 0 {

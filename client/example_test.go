@@ -1,0 +1,99 @@
+package client_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"google.golang.org/grpc"
+
+	weirv1 "github.com/weirlimit/weir/api/weir/v1"
+
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/client"
+	"github.com/weirlimit/weir/engine"
+	"github.com/weirlimit/weir/internal/native"
+	"github.com/weirlimit/weir/memstore"
+	"github.com/weirlimit/weir/policy"
+)
+
+const examplePolicies = `
+policies:
+  - {id: api, by: [tenant], limits: [2/m], on_failure: open}
+`
+
+// examplePolicy is an engine of this process.
+func examplePolicy() *engine.Engine {
+	file, _ := policy.ParseNative("api.yaml", []byte(examplePolicies))
+	set, _ := policy.Compile([]*policy.File{{Name: "api.yaml", Native: file}}, policy.Options{})
+	e, _ := engine.New(engine.Options{Store: memstore.New()})
+	e.Swap(set)
+	return e
+}
+
+// exampleServer stands for weir serve.
+func exampleServer() (address string, stop func()) {
+	l, _ := net.Listen("tcp", "127.0.0.1:0")
+	g := grpc.NewServer()
+	weirv1.RegisterLimiterServer(g, native.NewLimiter(examplePolicy()))
+	go func() { _ = g.Serve(l) }()
+	return l.Addr().String(), g.Stop
+}
+
+func Example() {
+	address, stop := exampleServer()
+	defer stop()
+
+	limits, err := client.New(address, client.WithDeadline(time.Second))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = limits.Close() }()
+
+	request := &weir.Request{
+		Domain:      "default",
+		Descriptors: []weir.Descriptor{{Pairs: []weir.Pair{{Name: "tenant", Value: "acme"}}}},
+	}
+	var d weir.Decision
+	for range 3 {
+		if err := limits.Check(context.Background(), request, &d); err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(d.Verdict, d.Rule, d.Remaining)
+	}
+	// Output:
+	// allow api 1
+	// allow api 0
+	// deny api 0
+}
+
+// A server that is away costs nothing but precision: an engine of this process,
+// with the same policies and counters of its own, answers instead.
+func ExampleWithFallback() {
+	limits, err := client.New("127.0.0.1:1", client.WithFallback(examplePolicy())) // where nobody listens
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = limits.Close() }()
+
+	request := &weir.Request{
+		Domain:      "default",
+		Descriptors: []weir.Descriptor{{Pairs: []weir.Pair{{Name: "tenant", Value: "acme"}}}},
+	}
+	var d weir.Decision
+	for range 3 {
+		if err := limits.Check(context.Background(), request, &d); err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(d.Verdict, d.Reason, d.Source)
+	}
+	// Output:
+	// allow degraded backstop
+	// allow degraded backstop
+	// deny exhausted backstop
+}

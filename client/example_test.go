@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"time"
@@ -96,4 +97,18 @@ func ExampleWithFallback() {
 	// allow degraded backstop
 	// allow degraded backstop
 	// deny exhausted backstop
+}
+
+// A server on another machine is connected to with TLS.
+func ExampleNew() {
+	protect := func(config *tls.Config, local weir.Checker) error {
+		limits, err := client.New("weir.internal:8081", client.WithTLS(config), client.WithFallback(local))
+		if err != nil {
+			return err
+		}
+		defer func() { _ = limits.Close() }()
+		return nil
+	}
+	fmt.Println(protect(&tls.Config{MinVersion: tls.VersionTLS13}, examplePolicy()))
+	// Output: <nil>
 }

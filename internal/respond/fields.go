@@ -17,16 +17,16 @@ const (
 )
 
 // fieldNames are the names as their specifications write them, and the keys
-// under which net/http keeps them.
-var fieldNames = [fieldCount]struct{ written, key string }{
-	policyField:          {"RateLimit-Policy", "Ratelimit-Policy"},
-	limitField:           {"RateLimit", "Ratelimit"},
-	legacyLimitField:     {"X-RateLimit-Limit", "X-Ratelimit-Limit"},
-	legacyRemainingField: {"X-RateLimit-Remaining", "X-Ratelimit-Remaining"},
-	legacyResetField:     {"X-RateLimit-Reset", "X-Ratelimit-Reset"},
-	legacyPolicyField:    {"X-RateLimit-Policy", "X-Ratelimit-Policy"},
-	legacyScopeField:     {"X-RateLimit-Scope", "X-Ratelimit-Scope"},
-	retryField:           {"Retry-After", "Retry-After"},
+// under which net/http and gRPC keep them.
+var fieldNames = [fieldCount]struct{ written, key, lower string }{
+	policyField:          {"RateLimit-Policy", "Ratelimit-Policy", "ratelimit-policy"},
+	limitField:           {"RateLimit", "Ratelimit", "ratelimit"},
+	legacyLimitField:     {"X-RateLimit-Limit", "X-Ratelimit-Limit", "x-ratelimit-limit"},
+	legacyRemainingField: {"X-RateLimit-Remaining", "X-Ratelimit-Remaining", "x-ratelimit-remaining"},
+	legacyResetField:     {"X-RateLimit-Reset", "X-Ratelimit-Reset", "x-ratelimit-reset"},
+	legacyPolicyField:    {"X-RateLimit-Policy", "X-Ratelimit-Policy", "x-ratelimit-policy"},
+	legacyScopeField:     {"X-RateLimit-Scope", "X-Ratelimit-Scope", "x-ratelimit-scope"},
+	retryField:           {"Retry-After", "Retry-After", "retry-after"},
 }
 
 // Fields are the header fields of an answer. The zero value has none; reuse one
@@ -86,9 +86,25 @@ func (f *Fields) start(i int) int {
 // Set puts the fields into h, which is an http.Header, in place of fields of
 // the same names. It allocates twice, whatever their number, and h may grow.
 func (f *Fields) Set(h map[string][]string) {
+	list := f.list()
+	for i := range f.n {
+		h[fieldNames[f.which[i]].key] = list[i : i+1 : i+1]
+	}
+}
+
+// SetLower is Set for a gRPC metadata.MD, whose keys are in lower case.
+func (f *Fields) SetLower(md map[string][]string) {
+	list := f.list()
+	for i := range f.n {
+		md[fieldNames[f.which[i]].lower] = list[i : i+1 : i+1]
+	}
+}
+
+// list is the values, in two pieces of memory.
+func (f *Fields) list() []string {
 	all, list := string(f.values), make([]string, f.n)
 	for i := range f.n {
 		list[i] = all[f.start(i):f.ends[i]]
-		h[fieldNames[f.which[i]].key] = list[i : i+1 : i+1]
 	}
+	return list
 }

@@ -3,6 +3,7 @@ package respond_test
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/weirlimit/weir"
@@ -210,5 +211,23 @@ func TestFieldsAreReplaced(t *testing.T) {
 	f.Fill(&none)
 	if f.Len() != 0 {
 		t.Errorf("%d fields are left of the answer before", f.Len())
+	}
+}
+
+// TestSetLower: the same values, under the names that gRPC metadata has.
+func TestSetLower(t *testing.T) {
+	a := respond.To(busy(t), now, most)
+	var f respond.Fields
+	f.Fill(&a)
+	h, md := map[string][]string{}, map[string][]string{}
+	f.Set(h)
+	f.SetLower(md)
+	if len(md) != len(h) || len(md) != f.Len() || f.Len() < 7 {
+		t.Fatalf("%v beside %v", md, h)
+	}
+	for key, values := range h {
+		if !slices.Equal(md[strings.ToLower(key)], values) {
+			t.Errorf("%s: %v, want %v", key, md[strings.ToLower(key)], values)
+		}
 	}
 }

@@ -120,6 +120,18 @@ func TestNobodyWaitsForWhoDoesNotAnswer(t *testing.T) {
 	}
 }
 
+// TestFallbackHasTime, also when the deadline has passed before anybody looked:
+// a decision takes microseconds, and a fail mode is none.
+func TestFallbackHasTime(t *testing.T) {
+	s, _ := blocker(t)
+	c := dial(t, s, client.WithFallback(decider(t, tenants, weir.Hooks{})))
+	r := ask("tenant", "a")
+	r.Deadline = time.Now().Add(-time.Second)
+	if d := check(t, c, r); d.Rule != "tenants" || d.Remaining != 2 {
+		t.Errorf("got %+v", d)
+	}
+}
+
 // TestOverload: more than may be outstanding are answered at once.
 func TestOverload(t *testing.T) {
 	s, unblock := blocker(t)
@@ -267,7 +279,7 @@ func TestFallbacks(t *testing.T) {
 		"async": func() weir.Checker { return decider(t, tenants, weir.Hooks{}) },
 		"plain": func() weir.Checker { return plain{decider(t, tenants, weir.Hooks{})} },
 	} {
-		c := dial(t, s, client.WithFallback(local()))
+		c := dial(t, s, client.WithFallback(local()), client.WithDeadline(patience))
 		for i := range 4 {
 			var d weir.Decision
 			var err error

@@ -102,7 +102,7 @@ func TestReleaseOfTheFallback(t *testing.T) {
 	local := decider(t, tenants, weir.Hooks{})
 	s := serve(t, decider(t, tenants, weir.Hooks{}))
 	s.stop()
-	c := dial(t, s, client.WithFallback(local))
+	c := dial(t, s, client.WithFallback(local), client.WithDeadline(patience))
 	r := ask("worker", "w")
 	r.ID = "1"
 	if d := check(t, c, r); !d.Allowed() || d.Source != weir.SourceBackstop {

@@ -232,7 +232,6 @@ func TestWaits(t *testing.T) {
 		return e.Check(t.Context(), r, &d) == nil && d.Charges[0].Outcome.Before.Used == 2
 	})
 	hasty := protect(t, &service{}, e, byTenant, grpclimit.WithMaxDelay(-1))
-	began = time.Now()
 	if got := call(as(t, "a"), hasty, &echo.SimpleRequest{}, 3); !slices.Equal(got, []codes.Code{ok, ok, ok}) {
 		t.Errorf("nobody waits: %v", got)
 	}

@@ -156,7 +156,7 @@ func (c *Charge) validate(id string) *Error {
 		return invalid("group", "a %s charge cannot be in a group", c.Mode)
 	case c.Meter.Machine == Slots && (c.Mode == Always || c.Mode == UpTo):
 		return invalid("mode", "concurrency has no mode %s", c.Mode)
-	case c.Meter.Machine == Slots && c.Mode != Peek && id == "":
+	case c.Meter.Machine == Slots && c.Mode != Peek && c.Cost > 0 && id == "":
 		return invalid("id", "concurrency needs the request's id to release by")
 	case c.Twinning != TwinNone || c.Twin != "":
 		return c.validateTwin()

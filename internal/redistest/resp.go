@@ -32,7 +32,10 @@ func dial(addr string, cfg config, timeout time.Duration) (*conn, error) {
 	var nc net.Conn
 	var err error
 	if cfg.tls {
-		nc, err = tls.DialWithDialer(d, "tcp", addr, cfg.certs.ClientConfig())
+		var tc *tls.Config
+		if tc, err = cfg.certs.clientConfig(); err == nil {
+			nc, err = tls.DialWithDialer(d, "tcp", addr, tc)
+		}
 	} else {
 		nc, err = d.Dial("tcp", addr)
 	}

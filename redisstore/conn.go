@@ -38,10 +38,13 @@ func newNode(ctx context.Context, addr string, o *Options, creds Credentials, pr
 		BlockingPoolSize:      flightsPerShard + 2,
 		ConnWriteTimeout:      o.ConnTimeout,
 		Dialer:                net.Dialer{Timeout: o.ConnTimeout, KeepAlive: time.Second},
-		TLSConfig:             o.TLS,
 		ClientName:            "weir",
 		ClientSetInfo:         rueidis.DisableClientSetInfo,
-		DialCtxFn: func(ctx context.Context, addr string, d *net.Dialer, tc *tls.Config) (net.Conn, error) {
+		DialCtxFn: func(ctx context.Context, addr string, d *net.Dialer, _ *tls.Config) (net.Conn, error) {
+			tc, err := o.tlsFor(ctx)
+			if err != nil {
+				return nil, &notSentError{err}
+			}
 			conn, err := dialChecked(ctx, addr, d, tc, creds, primary)
 			if err != nil {
 				return nil, &notSentError{err}

@@ -48,7 +48,8 @@ func (c *watchedConn) peek(fd uintptr) {
 	n, _, err := syscall.Recvfrom(int(fd), c.buf[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 	switch {
 	case err == nil:
-		c.closed = n == 0
+		// With TLS, a goodbye comes before the end and hides it.
+		c.closed = n == 0 || peerClosed(fd)
 	case !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, syscall.EINTR):
 		c.closed = true
 	}

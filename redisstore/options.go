@@ -37,6 +37,9 @@ type Options struct {
 	SentinelCredentials Credentials
 	// TLS, when not nil, is used for every connection.
 	TLS *tls.Config
+	// TLSFor is asked for the TLS of every new connection instead, so that
+	// rotated certificates are picked up without a restart. It must not block.
+	TLSFor func(ctx context.Context) (*tls.Config, error)
 
 	// Deadline is for batches that carry none. Default 10 ms.
 	Deadline time.Duration
@@ -85,6 +88,18 @@ func PasswordFile(user, path string) Credentials {
 		line, _, _ := strings.Cut(string(b), "\n")
 		return user, strings.TrimSuffix(line, "\r"), nil
 	}
+}
+
+// tlsFor returns the TLS of a new connection; nil is none.
+func (o *Options) tlsFor(ctx context.Context) (*tls.Config, error) {
+	if o.TLSFor == nil {
+		return o.TLS, nil
+	}
+	tc, err := o.TLSFor(ctx)
+	if err != nil {
+		return nil, &weir.Error{Code: weir.CodeRefused, Message: "redis certificates", Err: err}
+	}
+	return tc, nil
 }
 
 func (o *Options) setDefaults() error {

@@ -3,6 +3,9 @@ package redisstore
 import (
 	"context"
 	"crypto/tls"
+	"errors"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,4 +70,40 @@ func TestTLSClusterAndSentinel(t *testing.T) {
 			admit(t, s, one(k, still(10)))
 		}
 	})
+}
+
+// TestTLSIsAskedForAnew: certificates of client, server and authority change
+// one after the other, and each new connection is made with the newest.
+func TestTLSIsAskedForAnew(t *testing.T) {
+	srv := redistest.Start(t, redistest.WithTLS())
+	certs := srv.Certs()
+	broken := atomic.Bool{}
+	s := open(t, Options{Addrs: []string{srv.Addr()}, TLSFor: func(context.Context) (*tls.Config, error) {
+		if broken.Load() {
+			return nil, errors.New("out of files")
+		}
+		return certs.ClientConfig(), nil
+	}})
+	const capacity = 10
+	for range capacity - 1 {
+		admit(t, s, one("k", still(capacity)))
+		certs.Rotate(srv)
+		srv.MustDo("CLIENT", "KILL", "TYPE", "normal")
+	}
+	admit(t, s, one("k", still(capacity)))
+	if e := decide(s, one("k", still(capacity))); e.Err != nil || e.Admitted {
+		t.Errorf("the counter was lost: admitted %v, %v", e.Admitted, e.Err)
+	}
+
+	broken.Store(true)
+	srv.MustDo("CLIENT", "KILL", "TYPE", "normal")
+	b := weir.Batch{Entries: []weir.Entry{one("k", still(capacity))}, Deadline: time.Now().Add(300 * time.Millisecond)}
+	s.Decide(context.Background(), &b)
+	err := b.Entries[0].Err
+	wantCode(t, err, weir.CodeRefused)
+	if !strings.Contains(err.Error(), "out of files") {
+		t.Errorf("error %v does not say why", err)
+	}
+	broken.Store(false)
+	eventually(t, "an answer", func() error { return decide(s, one("k", still(capacity))).Err })
 }

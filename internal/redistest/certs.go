@@ -22,7 +22,8 @@ type Certs struct {
 	ClientCertFile string // its one name is redistest.client
 	ClientKeyFile  string
 
-	t testing.TB
+	t         testing.TB
+	authority *certtest.Authority
 }
 
 // NewCerts makes an authority, a server and a client certificate. Two calls
@@ -38,11 +39,39 @@ func NewCerts(t testing.TB) *Certs {
 		ClientKeyFile:  filepath.Join(dir, "client.key"),
 		t:              t,
 	}
-	authority := certtest.New(t)
-	certtest.Write(t, c.CAFile, authority.PEM)
-	authority.Server(t).Write(t, c.ServerCertFile, c.ServerKeyFile)
-	authority.Client(t, clientName).Write(t, c.ClientCertFile, c.ClientKeyFile)
+	c.authority = certtest.New(t)
+	certtest.Write(t, c.CAFile, c.authority.PEM)
+	c.issue()
 	return c
+}
+
+// issue writes new certificates for the server and the client.
+func (c *Certs) issue() {
+	c.t.Helper()
+	c.authority.Server(c.t).Write(c.t, c.ServerCertFile, c.ServerKeyFile)
+	c.authority.Client(c.t, clientName).Write(c.t, c.ClientCertFile, c.ClientKeyFile)
+}
+
+// Rotate replaces the authority and both certificates in the files, the way it
+// is done without an interruption, and has the servers read them: both
+// authorities are trusted first, then the certificates change, then the old
+// authority goes. Between the steps it calls each of the functions, for clients
+// to follow. Connections that are open go on.
+func (c *Certs) Rotate(s *Server, step ...func()) {
+	c.t.Helper()
+	old, next := c.authority, certtest.New(c.t)
+	for _, change := range []func(){
+		func() { certtest.Write(c.t, c.CAFile, old.PEM, next.PEM) },
+		func() { c.authority = next; c.issue() },
+		func() { certtest.Write(c.t, c.CAFile, next.PEM) },
+	} {
+		change()
+		s.MustDo("CONFIG", "SET", "tls-ca-cert-file", c.CAFile,
+			"tls-cert-file", c.ServerCertFile, "tls-key-file", c.ServerKeyFile)
+		for _, f := range step {
+			f()
+		}
+	}
 }
 
 // ClientConfig returns a configuration that trusts the authority and presents

@@ -139,13 +139,15 @@ type secret struct {
 
 func listSecrets(lookup func(string) (string, bool)) []secret {
 	var out []secret
-	for _, name := range []string{envRedisUser, envRedisPassword, envRedisPasswordFile} {
-		value, _ := lookup(name)
-		s := secret{Variable: name, Set: value != ""}
-		if name == envRedisPasswordFile {
-			s.File = value
+	for _, n := range []secretNames{redisSecrets, sentinelSecrets} {
+		for _, name := range []string{n.user, n.password, n.file} {
+			value, _ := lookup(name)
+			s := secret{Variable: name, Set: value != ""}
+			if name == n.file {
+				s.File = value
+			}
+			out = append(out, s)
 		}
-		out = append(out, s)
 	}
 	return out
 }

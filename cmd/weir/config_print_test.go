@@ -28,15 +28,18 @@ func TestConfigPrintIsGeneric(t *testing.T) {
 	if err := cmd.ExecuteContext(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	want := `NAME                      VALUE    SOURCE
-list                      default  default
-name                      x        flag --name
-on                        false    default
-settings                  -        default
-wait                      7s       variables of envoyproxy/ratelimit
-WEIR_REDIS_USER           -        default
-WEIR_REDIS_PASSWORD       -        default
-WEIR_REDIS_PASSWORD_FILE  -        default
+	want := `NAME                               VALUE    SOURCE
+list                               default  default
+name                               x        flag --name
+on                                 false    default
+settings                           -        default
+wait                               7s       variables of envoyproxy/ratelimit
+WEIR_REDIS_USER                    -        default
+WEIR_REDIS_PASSWORD                -        default
+WEIR_REDIS_PASSWORD_FILE           -        default
+WEIR_REDIS_SENTINEL_USER           -        default
+WEIR_REDIS_SENTINEL_PASSWORD       -        default
+WEIR_REDIS_SENTINEL_PASSWORD_FILE  -        default
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
@@ -104,6 +107,9 @@ func TestListSecrets(t *testing.T) {
 		{Variable: envRedisUser},
 		{Variable: envRedisPassword, Set: true},
 		{Variable: envRedisPasswordFile, Set: true, File: "/run/secrets/redis"},
+		{Variable: envSentinelUser},
+		{Variable: envSentinelPassword},
+		{Variable: envSentinelPasswordFile},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -55,10 +58,11 @@ func (s *server) open() error {
 	data.Handle("/v1/", httpapi.New(s.engine))
 	data.Handle("/v1/auth", s.authHandler())
 	data.Handle("/healthcheck", admin.Healthcheck(s.health))
+	dataTLS := s.tls[doorHTTP]
 	for _, build := range []func() (*door, error){
 		func() (*door, error) { return s.grpcDoor(envoy) },
-		func() (*door, error) { return httpDoor("http", s.flags.http, data) },
-		func() (*door, error) { return httpDoor("admin", s.flags.admin, s.adminHandler()) },
+		func() (*door, error) { return s.httpDoor(doorHTTP, s.flags.http, dataTLS.gate(data)) },
+		func() (*door, error) { return s.httpDoor(doorAdmin, s.flags.admin, s.adminHandler()) },
 	} {
 		d, err := build()
 		if err != nil {
@@ -81,23 +85,19 @@ func listen(name, addr string) (net.Listener, error) {
 }
 
 func (s *server) grpcDoor(envoy *rls.Server) (*door, error) {
-	l, err := listen("grpc", s.flags.grpc)
+	l, err := listen(doorGRPC, s.flags.grpc)
 	if err != nil {
 		return nil, err
 	}
-	creds, err := s.flags.peer.credentials()
-	if err != nil {
-		_ = l.Close()
-		return nil, err
-	}
-	g := grpc.NewServer(
-		grpc.Creds(creds),
+	secured := s.tls[doorGRPC]
+	g := grpc.NewServer(append(secured.grpcGate(),
+		grpc.Creds(secured.grpcCredentials()),
 		grpc.MaxRecvMsgSize(maxMessage),
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.ConnectionTimeout(headerTimeout),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: 15 * time.Minute}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
-	)
+	)...)
 	rlsv3.RegisterRateLimitServiceServer(g, envoy)
 	weirv1.RegisterLimiterServer(g, native.NewLimiter(s.engine))
 	status := health.NewServer()
@@ -112,7 +112,7 @@ func (s *server) grpcDoor(envoy *rls.Server) (*door, error) {
 		status.SetServingStatus("ratelimit", state)
 	})
 	return &door{
-		name: "grpc", listener: l,
+		name: doorGRPC, listener: l,
 		serve: func() error { return g.Serve(l) },
 		stop: func(deadline time.Time) {
 			hard := time.AfterFunc(time.Until(deadline), g.Stop)
@@ -124,10 +124,17 @@ func (s *server) grpcDoor(envoy *rls.Server) (*door, error) {
 
 // adminHandler serves the admin pages and, over HTTP/2, the Admin service.
 func (s *server) adminHandler() http.Handler {
-	pages := admin.New(admin.Options{
+	secured := s.tls[doorAdmin]
+	o := admin.Options{
 		Health: s.health, Metrics: s.metrics.Handler(), Stats: s.metrics.Stats, Rules: s.writeRules, Config: s.config,
-	})
-	g := grpc.NewServer(grpc.MaxRecvMsgSize(maxMessage))
+	}
+	if secured.config != nil {
+		// A page that has its own name resolve to this machine does not get past
+		// the certificate, so that any name by which clients know it is good.
+		o.Hosts = []string{"*"}
+	}
+	pages := secured.gate(admin.New(o))
+	g := grpc.NewServer(append(secured.grpcGate(), grpc.MaxRecvMsgSize(maxMessage))...)
 	weirv1.RegisterAdminServer(g, native.NewAdmin(s.engine))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ProtoMajor == 2 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") {
@@ -138,21 +145,42 @@ func (s *server) adminHandler() http.Handler {
 	})
 }
 
-func httpDoor(name, addr string, h http.Handler) (*door, error) {
+// httpLog takes what net/http has to say, a line at a time.
+type httpLog struct{ log *slog.Logger }
+
+func (l httpLog) Write(p []byte) (int, error) {
+	level := slog.LevelWarn
+	if bytes.Contains(p, []byte("TLS handshake error")) {
+		level = slog.LevelDebug // anybody can cause them, and often
+	}
+	l.log.Log(context.Background(), level, strings.TrimSpace(string(p)))
+	return len(p), nil
+}
+
+func (s *server) httpDoor(name, addr string, h http.Handler) (*door, error) {
 	l, err := listen(name, addr)
 	if err != nil {
 		return nil, err
 	}
+	secured := s.tls[name]
 	srv := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: 30 * time.Second,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: 16 << 10, Protocols: new(http.Protocols),
+		ErrorLog: log.New(httpLog{s.log}, "", 0),
 	}
 	srv.Protocols.SetHTTP1(true)
-	srv.Protocols.SetUnencryptedHTTP2(true)
+	serve := srv.Serve
+	if secured.config == nil {
+		srv.Protocols.SetUnencryptedHTTP2(true)
+	} else {
+		srv.Protocols.SetHTTP2(true)
+		srv.TLSConfig = secured.config
+		serve = func(l net.Listener) error { return srv.ServeTLS(l, "", "") }
+	}
 	return &door{
 		name: name, listener: l,
 		serve: func() error {
-			if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			if err := serve(l); !errors.Is(err, http.ErrServerClosed) {
 				return err
 			}
 			return nil

@@ -23,6 +23,7 @@ type peerSettings struct {
 	globalShadow, globalQuota    bool
 	grpcTLS                      bool
 	grpcCert, grpcKey            string // files
+	grpcClientCA, grpcClientSAN  string
 }
 
 // peerIgnored are variables of envoyproxy/ratelimit that have no meaning here,
@@ -36,8 +37,6 @@ var peerIgnored = map[string]string{
 	"DISABLE_STATS":                           "metrics cost next to nothing",
 	"EXPIRATION_JITTER_MAX_SECONDS":           "keys expire on a grid of 10 s",
 	"FORCE_START_WITHOUT_INITIAL_CONFIG":      "it starts without policies, and is not ready until there are some",
-	"GRPC_CLIENT_TLS_CACERT":                  noListenerTLS,
-	"GRPC_CLIENT_TLS_SAN":                     noListenerTLS,
 	"GRPC_HOST":                               "give the whole address with --grpc",
 	"GRPC_MAX_CONNECTION_AGE":                 "connections end when they idle or the server stops",
 	"GRPC_MAX_CONNECTION_AGE_GRACE":           "connections end when they idle or the server stops",
@@ -55,7 +54,6 @@ var peerIgnored = map[string]string{
 	"REDIS_PIPELINE_LIMIT":                    "calls are batched without a timer",
 	"REDIS_PIPELINE_WINDOW":                   "calls are batched without a timer",
 	"REDIS_POOL_SIZE":                         "calls share few connections",
-	"REDIS_SENTINEL_AUTH":                     "sentinels are asked without a password",
 	"REDIS_SOCKET_TYPE":                       "only tcp is spoken",
 	"REDIS_TIMEOUT":                           "give --deadline",
 	"REDIS_TLS_SKIP_HOSTNAME_VERIFICATION":    "certificates are always verified; give their authority",
@@ -67,8 +65,6 @@ var peerIgnored = map[string]string{
 	"USE_PROMETHEUS":                          "metrics are always on the admin listener",
 	"USE_STATSD":                              "metrics are Prometheus's",
 }
-
-const noListenerTLS = "TLS on the listeners is not there yet"
 
 // peerFlags are the variables of envoyproxy/ratelimit that are a flag here.
 var peerFlags = []struct{ variable, flag string }{
@@ -163,6 +159,7 @@ func (f *serveFlags) applyPeerEnv(cmd *cobra.Command, lookup func(string) (strin
 // peerPassword.
 func (f *serveFlags) peerRedis(e *peerEnv) error {
 	e.get("REDIS_AUTH") // it is used: say so
+	e.get("REDIS_SENTINEL_AUTH")
 	if isOn(e.get("REDIS_TLS")) && !strings.Contains(f.redis.addrs, "://") {
 		parts := strings.Split(f.redis.addrs, ",")
 		for i := range parts {
@@ -190,30 +187,6 @@ func (f *serveFlags) peerRedis(e *peerEnv) error {
 	return e.set("redis-mode", kind, "REDIS_TYPE")
 }
 
-// peerPassword lets REDIS_AUTH, which is a password or USER:PASSWORD, be the
-// credentials where no WEIR_ variable is.
-func peerPassword(lookup func(string) (string, bool)) func(string) (string, bool) {
-	return func(name string) (string, bool) {
-		for _, own := range []string{envRedisUser, envRedisPassword, envRedisPasswordFile} {
-			if v, _ := lookup(own); v != "" {
-				return lookup(name)
-			}
-		}
-		auth, _ := lookup("REDIS_AUTH")
-		user, password, both := strings.Cut(auth, ":")
-		if !both {
-			user, password = "", auth
-		}
-		switch name {
-		case envRedisUser:
-			return user, user != ""
-		case envRedisPassword:
-			return password, password != ""
-		}
-		return lookup(name)
-	}
-}
-
 func isOn(v string) bool { return v == "1" || strings.EqualFold(v, "true") }
 
 // flags reads what is only on or off, or a name.
@@ -231,6 +204,8 @@ func (p *peerSettings) flags(get func(string) string) {
 	p.grpcTLS = isOn(get("GRPC_SERVER_USE_TLS"))
 	p.grpcCert = get("GRPC_SERVER_TLS_CERT")
 	p.grpcKey = get("GRPC_SERVER_TLS_KEY")
+	p.grpcClientCA = get("GRPC_CLIENT_TLS_CACERT")
+	p.grpcClientSAN = get("GRPC_CLIENT_TLS_SAN")
 	p.globalShadow = isOn(get("SHADOW_MODE"))
 	p.globalQuota = isOn(get("QUOTA_MODE"))
 }

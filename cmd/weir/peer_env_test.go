@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestPeerPassword(t *testing.T) {
 	for _, c := range []struct {
@@ -23,6 +26,16 @@ func TestPeerPassword(t *testing.T) {
 		password, _ := lookup(envRedisPassword)
 		if user != c.user || password != c.password {
 			t.Errorf("%s: %q %q, want %q %q", c.name, user, password, c.user, c.password)
+		}
+		// The sentinels' are their own, and follow the same rules.
+		lookup = peerPassword(func(name string) (string, bool) {
+			v, ok := c.env[strings.Replace(strings.Replace(name, "_SENTINEL", "", 1), "SENTINEL_", "", 1)]
+			return v, ok && strings.Contains(name, "SENTINEL")
+		})
+		user, _ = lookup(envSentinelUser)
+		password, _ = lookup(envSentinelPassword)
+		if user != c.user || password != c.password {
+			t.Errorf("%s, sentinels: %q %q, want %q %q", c.name, user, password, c.user, c.password)
 		}
 	}
 }

@@ -7,19 +7,10 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/tlsfile"
 	"github.com/weirlimit/weir/memstore"
 	"github.com/weirlimit/weir/redisstore"
 )
-
-// The credentials of Redis have no flag: see the package comment.
-const (
-	envRedisUser         = "WEIR_REDIS_USER"
-	envRedisPassword     = "WEIR_REDIS_PASSWORD"
-	envRedisPasswordFile = "WEIR_REDIS_PASSWORD_FILE"
-)
-
-const passwordHint = "set " + envRedisPassword + " or " + envRedisPasswordFile +
-	", and " + envRedisUser + " for an ACL user"
 
 // redisFlags say where the counters live.
 type redisFlags struct {
@@ -29,6 +20,8 @@ type redisFlags struct {
 	ca     string
 	cert   string
 	key    string
+
+	files *tlsfile.Client // what the last three hold, once there are options
 }
 
 func (f *redisFlags) register(flags *pflag.FlagSet) {

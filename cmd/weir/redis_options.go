@@ -1,17 +1,17 @@
 package main
 
 import (
+	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/tlsfile"
 	"github.com/weirlimit/weir/redisstore"
 )
 
@@ -30,11 +30,17 @@ func (f *redisFlags) options(lookup func(string) (string, bool)) (o redisstore.O
 		return o, err
 	}
 	o.MasterName = f.master
-	if o.Credentials, err = credentials(lookup); err != nil {
+	if o.Credentials, err = redisSecrets.credentials(lookup); err != nil {
 		return o, err
 	}
+	if o.Mode == redisstore.Sentinel {
+		if o.SentinelCredentials, err = sentinelSecrets.credentials(lookup); err != nil {
+			return o, err
+		}
+	}
 	if secure || f.ca != "" || f.cert != "" || f.key != "" {
-		o.TLS, err = f.tlsConfig()
+		err = f.openTLS()
+		o.TLSFor = func(context.Context) (*tls.Config, error) { return f.files.Config(), nil }
 	}
 	return o, err
 }
@@ -95,49 +101,16 @@ func (f *redisFlags) parseMode(addrs int) (redisstore.Mode, error) {
 	return 0, usage("use single, sentinel or cluster", "--redis-mode: unknown mode %q", mode)
 }
 
-// credentials reads the environment; a password file is read again for every
-// connection, so that a rotated password is picked up.
-func credentials(lookup func(string) (string, bool)) (redisstore.Credentials, error) {
-	user, _ := lookup(envRedisUser)
-	password, _ := lookup(envRedisPassword)
-	file, _ := lookup(envRedisPasswordFile)
-	switch {
-	case password != "" && file != "":
-		return nil, usage("unset one of them", "%s and %s are both set", envRedisPassword, envRedisPasswordFile)
-	case file != "":
-		if _, err := os.Stat(file); err != nil {
-			return nil, fmt.Errorf("%s: %w", envRedisPasswordFile, err)
-		}
-		return redisstore.PasswordFile(user, file), nil
-	case password != "" || user != "":
-		return redisstore.Password(user, password), nil
-	}
-	return nil, nil
-}
-
-func (f *redisFlags) tlsConfig() (*tls.Config, error) {
-	c := &tls.Config{MinVersion: tls.VersionTLS12}
-	if f.ca != "" {
-		pem, err := os.ReadFile(f.ca)
-		if err != nil {
-			return nil, fmt.Errorf("--redis-tls-ca: %w", err)
-		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("--redis-tls-ca: %s holds no certificate in PEM form", f.ca)
-		}
-	}
+// openTLS reads the files. They are followed by who runs for long: see server.
+func (f *redisFlags) openTLS() (err error) {
 	if (f.cert == "") != (f.key == "") {
-		return nil, usage("give both", "--redis-tls-cert and --redis-tls-key go together")
+		return usage("give both", "--redis-tls-cert and --redis-tls-key go together")
 	}
-	if f.cert != "" {
-		pair, err := tls.LoadX509KeyPair(f.cert, f.key)
-		if err != nil {
-			return nil, fmt.Errorf("--redis-tls-cert: %w", err)
-		}
-		c.Certificates = []tls.Certificate{pair}
+	f.files, err = tlsfile.OpenClient(tlsfile.ClientFiles{CA: f.ca, Cert: f.cert, Key: f.key})
+	if err != nil {
+		return fmt.Errorf("redis certificates: %w", err)
 	}
-	return c, nil
+	return nil
 }
 
 // connectError says which server could not be used and, for credentials, how

@@ -70,7 +70,7 @@ func TestCredentials(t *testing.T) {
 	}
 	ask := func(env map[string]string) (user, password string) {
 		t.Helper()
-		c, err := credentials(func(name string) (string, bool) { v, ok := env[name]; return v, ok })
+		c, err := redisSecrets.credentials(func(name string) (string, bool) { v, ok := env[name]; return v, ok })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,6 +24,7 @@ type serveFlags struct {
 	logLevel, logFormat string
 
 	redis    redisFlags
+	tls      tlsFlags
 	identity identityFlags
 	peer     peerSettings
 }
@@ -76,6 +77,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	})
 	f.redis.register(flags)
 	f.identity.register(flags)
+	f.tls.register(flags)
 }
 
 // logger makes the log that the flags ask for.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"os/signal"
 	"sync"
@@ -33,6 +32,7 @@ type server struct {
 	loader  *policyfile.Loader // nil when the sample is served
 
 	doors    []*door
+	tls      map[string]doorTLS // by the name of the door
 	where    string
 	followed []followed
 	identity func() *forwardauth.Settings // in force; see openIdentity
@@ -50,12 +50,18 @@ type followed struct {
 
 func newServer(ctx context.Context, sys system, f *serveFlags, log *slog.Logger) (*server, error) {
 	s := &server{flags: f, sys: sys, log: log, metrics: obs.New(obs.Options{Version: buildVersion()}), health: admin.NewHealth(partPolicies)}
+	if err := s.openTLS(); err != nil {
+		return nil, err
+	}
 	hooks := s.metrics.Hooks()
 	store, where, err := f.redis.openFor(ctx, peerPassword(sys.lookupEnv), hooks, f.peer.prefix)
 	if err != nil {
 		return nil, err
 	}
 	s.store, s.where = store, where
+	if f.redis.files != nil {
+		s.followed = append(s.followed, followed{"redis certificates", f.redis.files})
+	}
 	s.engine, err = engine.New(engine.Options{Store: store, Deadline: f.deadline, Hooks: hooks})
 	if err != nil {
 		return nil, err
@@ -236,11 +242,8 @@ func (s *server) drain() {
 // hello says where everything is and, with the sample, what to try.
 func (s *server) hello() {
 	for _, d := range s.doors {
-		s.log.Info("listening", "for", d.name, "address", d.addr())
-		secure := d.name == "grpc" && s.flags.peer.grpcTLS
-		if host, _, _ := net.SplitHostPort(d.addr()); !secure && !net.ParseIP(host).IsLoopback() {
-			s.log.Warn("this address is not loopback and has no TLS: anyone who reaches it can spend quotas", "for", d.name)
-		}
+		s.log.Info("listening", "for", d.name, "address", d.addr(), "tls", s.tls[d.name].config != nil)
+		s.warnOfExposure(d)
 	}
 	s.log.Info("ready", "counters", s.where)
 	if len(s.flags.peer.used) > 0 {
@@ -254,7 +257,7 @@ func (s *server) hello() {
 	}
 	_, _ = fmt.Fprintf(s.sys.out, `Serving a sample policy: 5 requests a minute per tenant. Try it six times:
 
-  curl -i http://%s/v1/check -d '{"dimensions": {"tenant": "acme"}}'
+  curl -i %s/v1/check -d '{"dimensions": {"tenant": "acme"}}'
 
-`, s.doors[1].addr())
+`, s.curlTarget())
 }

@@ -53,6 +53,8 @@ var (
 	reloadSeconds = desc("config_last_reload_duration_seconds", "How long the last load took.")
 	problems      = desc("config_problems", "Problems and warnings that the last load found.")
 	staleFiles    = desc("config_stale_files", "Files whose present contents are not in service.")
+
+	certificateEnd = desc("tls_certificate_expiry_timestamp_seconds", "When the certificate of a listener ends.", "listener")
 )
 
 var descs = []*prometheus.Desc{
@@ -61,6 +63,7 @@ var descs = []*prometheus.Desc{
 	lossesTotal, evictedTotal, panicsTotal, rejectionsTotal,
 	configInfo, configSerial, configRules, configUnnamed, reloadsTotal, reloadSuccess,
 	reloadTime, reloadGood, reloadSeconds, problems, staleFiles,
+	certificateEnd,
 }
 
 // collector reads a Metrics whose mu is held by who gathers.
@@ -151,6 +154,9 @@ func (s sink) config(c *config) {
 	s.gauge(configUnnamed, float64(c.unnamed))
 	s.counter(reloadsTotal, c.reloads[0], "failure")
 	s.counter(reloadsTotal, c.reloads[1], "success")
+	for _, listener := range slices.Sorted(maps.Keys(c.certificates)) {
+		s.gauge(certificateEnd, seconds(c.certificates[listener]), listener)
+	}
 	if c.lastAt.IsZero() {
 		return // nothing to say of a load that was not
 	}

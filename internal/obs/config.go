@@ -13,6 +13,8 @@ type config struct {
 	last     Reload
 	lastAt   time.Time // zero: never
 	lastGood time.Time
+
+	certificates map[string]time.Time // their ends, by listener
 }
 
 // Reload is how a load of the configuration went.
@@ -35,4 +37,15 @@ func (m *Metrics) Reloaded(r Reload) {
 		c.lastGood = c.lastAt
 	}
 	c.reloads[result]++
+}
+
+// CertificateEnds says when the certificate of a listener ends. Listeners are
+// few.
+func (m *Metrics) CertificateEnds(listener string, end time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.config.certificates == nil {
+		m.config.certificates = make(map[string]time.Time)
+	}
+	m.config.certificates[listener] = end
 }

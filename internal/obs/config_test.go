@@ -35,6 +35,20 @@ func TestReloads(t *testing.T) {
 	})
 }
 
+func TestCertificateEnds(t *testing.T) {
+	m := New(Options{})
+	if n := len(scrape(t, m).of("weir_tls_certificate_expiry_timestamp_seconds")); n != 0 {
+		t.Errorf("%d listeners without TLS have a certificate", n)
+	}
+	m.CertificateEnds("grpc", time.Unix(1_700_000_000, 0))
+	m.CertificateEnds("admin", time.Unix(1_800_000_000, 0))
+	m.CertificateEnds("grpc", time.Unix(1_900_000_000, 0))
+	scrape(t, m).want(t, samples{
+		`weir_tls_certificate_expiry_timestamp_seconds{listener="grpc"}`:  1_900_000_000,
+		`weir_tls_certificate_expiry_timestamp_seconds{listener="admin"}`: 1_800_000_000,
+	})
+}
+
 func TestStatsAreLines(t *testing.T) {
 	m := New(Options{})
 	m.SetLoaded(1, "v1", []RuleInfo{{"api", "a\nb: 7"}})

@@ -19,6 +19,7 @@ type checkFlags struct {
 	addr    string
 	timeout time.Duration
 	output  string
+	tls     clientTLSFlags
 }
 
 func newCheck(sys system) *cobra.Command {
@@ -34,6 +35,7 @@ It exits with 0 when the request may pass, 3 when it is denied, and 1 when no
 answer was to be had. A backslash before a comma makes it part of a value.`,
 		Example: `  weir check --dimension tenant=acme
   weir check --domain api --descriptor tenant=acme,path=/login --hits 5
+  weir check --dimension tenant=acme --addr https://weir.example.org:8081 --tls-ca ca.crt
   weir check --domain api --policy uploads --dimension tenant=acme --request-id 42 -o json`,
 		Args: noArgs("dimension"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -47,6 +49,7 @@ answer was to be had. A backslash before a comma makes it part of a value.`,
 	for _, name := range []string{"addr", "timeout"} {
 		fromEnv(flags, name, "WEIR_CHECK_"+strings.ToUpper(name))
 	}
+	f.tls.register(flags, "WEIR_CHECK_")
 	addOutput(cmd, &f.output)
 	return cmd
 }
@@ -69,11 +72,17 @@ func runCheck(ctx context.Context, sys system, f *checkFlags) error {
 	if f.timeout <= 0 {
 		return usage("for example 1s", "--timeout: %s is not above 0", f.timeout)
 	}
-	addr, err := parseServer(f.addr)
+	text, secure := strings.CutPrefix(f.addr, "https://")
+	f.tls.on = f.tls.on || secure
+	addr, err := parseServer(text)
 	if err != nil {
 		return err
 	}
-	a, err := ask(ctx, addr, f.timeout, s)
+	creds, err := f.tls.credentials()
+	if err != nil {
+		return err
+	}
+	a, err := ask(ctx, &call{addr: addr, timeout: f.timeout, within: ctx, creds: creds, tls: f.tls.wanted()}, s)
 	if err != nil {
 		return err
 	}
@@ -101,14 +110,13 @@ func parseServer(text string) (string, error) {
 }
 
 // ask sends one request.
-func ask(ctx context.Context, addr string, timeout time.Duration, s *subject) (a answer, err error) {
-	c := &call{addr: addr, timeout: timeout, within: ctx}
+func ask(ctx context.Context, c *call, s *subject) (a answer, err error) {
 	conn, err := c.dial()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	send := askEnvoy
 	if s.native {

@@ -12,7 +12,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/status"
 
 	"github.com/weirlimit/weir"
@@ -23,6 +23,8 @@ type call struct {
 	addr    string
 	timeout time.Duration
 	within  context.Context // the program's own, without the timeout
+	creds   credentials.TransportCredentials
+	tls     bool
 
 	mu struct {
 		sync.Mutex
@@ -35,7 +37,7 @@ func (c *call) dial() (*grpc.ClientConn, error) {
 	// passthrough: the dialer resolves names; no proxy, which the environment
 	// of a developer often has and a rate limiter is never behind.
 	return grpc.NewClient("passthrough:///"+c.addr,
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithTransportCredentials(c.creds),
 		grpc.WithContextDialer(c.connect), grpc.WithNoProxy(), grpc.WithDisableServiceConfig(),
 		grpc.WithUserAgent("weir-check"))
 }
@@ -65,6 +67,8 @@ func (c *call) failed(err error) error {
 			"raise --timeout, or see whether --addr names the gRPC listener of weir serve")
 	case code == codes.Unimplemented:
 		return c.error(s.Message(), "see whether --addr names the gRPC listener; --descriptor speaks Envoy's API, --dimension and --policy Weir's own")
+	case code == codes.Unavailable && tlsHint(s.Message(), c.tls) != "":
+		return c.error(s.Message(), tlsHint(s.Message(), c.tls))
 	case code == codes.Unavailable:
 		return c.error(s.Message(), "--addr names the gRPC listener of weir serve, 127.0.0.1:8081 by default")
 	}

@@ -78,11 +78,7 @@ func runCheck(ctx context.Context, sys system, f *checkFlags) error {
 	if err != nil {
 		return err
 	}
-	creds, err := f.tls.credentials()
-	if err != nil {
-		return err
-	}
-	a, err := ask(ctx, &call{addr: addr, timeout: f.timeout, within: ctx, creds: creds, tls: f.tls.wanted()}, s)
+	a, err := ask(ctx, &call{addr: addr, timeout: f.timeout, within: ctx, tls: &f.tls}, s)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/status"
 
 	"github.com/weirlimit/weir"
@@ -23,8 +22,7 @@ type call struct {
 	addr    string
 	timeout time.Duration
 	within  context.Context // the program's own, without the timeout
-	creds   credentials.TransportCredentials
-	tls     bool
+	tls     *clientTLSFlags
 
 	mu struct {
 		sync.Mutex
@@ -34,10 +32,14 @@ type call struct {
 
 // dial prepares a connection, which is made by the first call over it.
 func (c *call) dial() (*grpc.ClientConn, error) {
+	creds, err := c.tls.credentials()
+	if err != nil {
+		return nil, err
+	}
 	// passthrough: the dialer resolves names; no proxy, which the environment
 	// of a developer often has and a rate limiter is never behind.
 	return grpc.NewClient("passthrough:///"+c.addr,
-		grpc.WithTransportCredentials(c.creds),
+		grpc.WithTransportCredentials(creds),
 		grpc.WithContextDialer(c.connect), grpc.WithNoProxy(), grpc.WithDisableServiceConfig(),
 		grpc.WithUserAgent("weir-check"))
 }
@@ -67,8 +69,8 @@ func (c *call) failed(err error) error {
 			"raise --timeout, or see whether --addr names the gRPC listener of weir serve")
 	case code == codes.Unimplemented:
 		return c.error(s.Message(), "see whether --addr names the gRPC listener; --descriptor speaks Envoy's API, --dimension and --policy Weir's own")
-	case code == codes.Unavailable && tlsHint(s.Message(), c.tls) != "":
-		return c.error(s.Message(), tlsHint(s.Message(), c.tls))
+	case code == codes.Unavailable && c.tls.hint(s.Message()) != "":
+		return c.error(s.Message(), c.tls.hint(s.Message()))
 	case code == codes.Unavailable:
 		return c.error(s.Message(), "--addr names the gRPC listener of weir serve, 127.0.0.1:8081 by default")
 	}

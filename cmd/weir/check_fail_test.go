@@ -113,7 +113,7 @@ func silentPort(t *testing.T) string {
 // TestNoConnection: whatever kept it from being made is said, not that time ran
 // out meanwhile.
 func TestNoConnection(t *testing.T) {
-	c := &call{addr: "nowhere:1", timeout: time.Second, within: t.Context()}
+	c := &call{addr: "nowhere:1", timeout: time.Second, within: t.Context(), tls: new(clientTLSFlags)}
 	c.mu.dialing = &net.DNSError{Err: "no such host", Name: "nowhere"}
 	for _, code := range []codes.Code{codes.Unavailable, codes.DeadlineExceeded} {
 		got := c.failed(status.Error(code, "words of gRPC")).Error()

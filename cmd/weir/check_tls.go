@@ -1,8 +1,10 @@
 package main
 
 import (
+	"crypto/tls"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/pflag"
 	"google.golang.org/grpc/credentials"
@@ -16,6 +18,8 @@ type clientTLSFlags struct {
 	on            bool
 	ca, cert, key string
 	serverName    string
+
+	asked atomic.Bool // the server wants a certificate
 }
 
 func (f *clientTLSFlags) register(flags *pflag.FlagSet, prefix string) {
@@ -47,29 +51,55 @@ func (f *clientTLSFlags) credentials() (credentials.TransportCredentials, error)
 	}
 	c := files.Config()
 	c.ServerName = f.serverName
+	// What was given is shown whatever the server says it wants: it knows best
+	// why it refuses it.
+	shown := new(tls.Certificate)
+	if len(c.Certificates) > 0 {
+		shown = &c.Certificates[0]
+	}
+	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		f.asked.Store(true)
+		return shown, nil
+	}
 	return credentials.NewTLS(c), nil
 }
 
-// tlsHint says what to do about a connection that came to nothing, by what
+// hint says what to do about a connection that came to nothing, by what
 // crypto/tls and gRPC say of it; "" when it was something else.
-func tlsHint(message string, withTLS bool) string {
+func (f *clientTLSFlags) hint(message string) string {
 	for _, h := range []struct{ says, hint string }{
 		{"first record does not look like a TLS handshake", "the server speaks no TLS: leave --tls out"},
 		{"certificate signed by unknown authority", "give the file of its authority with --tls-ca"},
 		{"certificate is valid for", "give the name that its certificate has with --tls-server-name"},
 		{"cannot validate certificate for", "give the name that its certificate has with --tls-server-name"},
 		{"certificate has expired", "renew the server's certificate"},
-		{"certificate required", "the server wants a client certificate: give --tls-cert and --tls-key"},
-		{"bad certificate", "the server refuses the client certificate: see its log, --tls-client-ca and --tls-client-san"},
-		{"unknown certificate authority", "the server does not know the authority of the client certificate: see its --tls-client-ca"},
 		{"protocol version", "the server speaks another version of TLS"},
 	} {
 		if strings.Contains(message, h.says) {
 			return h.hint
 		}
 	}
-	if !withTLS && strings.Contains(message, "server preface") && !strings.Contains(message, "HTTP/1.1") {
+	switch broken := brokenConn(message); {
+	// A server says why it refuses a certificate, or its lack, after the
+	// handshake: who writes meanwhile may find the connection gone.
+	case broken && f.asked.Load() && f.cert == "":
+		return "the server wants a client certificate: give --tls-cert and --tls-key"
+	case broken && f.asked.Load():
+		return "the server seems to refuse the client certificate: see its log, --tls-client-ca and --tls-client-san"
+	}
+	if !f.wanted() && strings.Contains(message, "server preface") && !strings.Contains(message, "HTTP/1.1") {
 		return "if it speaks TLS, give --tls or --tls-ca; --addr names the gRPC listener of weir serve"
 	}
 	return ""
+}
+
+// brokenConn tells the words of gRPC about a connection from those of a server
+// that has answered.
+func brokenConn(message string) bool {
+	for _, word := range []string{"connection", "EOF", "tls: ", "write tcp", "read tcp"} {
+		if strings.Contains(message, word) {
+			return true
+		}
+	}
+	return false
 }

@@ -23,6 +23,8 @@ type instance struct {
 	t                 *testing.T
 	grpc, http, admin string
 	args, env         []string
+	scheme            string
+	web               *http.Client // for the admin listener
 
 	cmd      *exec.Cmd
 	out, err *output
@@ -32,7 +34,7 @@ type instance struct {
 // newInstance prepares a weir serve with these arguments.
 func newInstance(t *testing.T, args ...string) *instance {
 	t.Helper()
-	return &instance{t: t, grpc: holdPort(t), http: holdPort(t), admin: holdPort(t), args: args}
+	return &instance{t: t, grpc: holdPort(t), http: holdPort(t), admin: holdPort(t), args: args, scheme: "http", web: plain}
 }
 
 // serve starts a weir serve and waits until it is ready.
@@ -120,7 +122,7 @@ func (w *instance) awaitEnd(began time.Time) (took time.Duration) {
 
 // get asks the admin listener for a page.
 func (w *instance) get(path string) (status int, body string, err error) {
-	resp, err := plain.Get("http://" + w.admin + path)
+	resp, err := w.web.Get(w.scheme + "://" + w.admin + path)
 	if err != nil {
 		return 0, "", err
 	}

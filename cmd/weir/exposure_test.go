@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
@@ -101,5 +102,17 @@ func TestExpiryIsWarnedOfAgain(t *testing.T) {
 	}
 	if !strings.Contains(text.String(), "has expired") || !strings.Contains(text.String(), end.UTC().Format(time.RFC3339)) {
 		t.Errorf("the log does not say when:\n%s", text)
+	}
+}
+
+// TestLoopbackByDefault: nobody is reached who did not ask for it.
+func TestLoopbackByDefault(t *testing.T) {
+	var f serveFlags
+	f.register(pflag.NewFlagSet("serve", pflag.ContinueOnError))
+	for _, addr := range []string{f.grpc, f.http, f.admin} {
+		host, _, err := net.SplitHostPort(addr)
+		if err != nil || !net.ParseIP(host).IsLoopback() {
+			t.Errorf("%q is open to others: %v", addr, err)
+		}
 	}
 }

@@ -39,6 +39,12 @@ func (s *server) openTLS() error {
 		return s.secure(
 			tlsfile.ServerFiles{Cert: f.cert, Key: f.key, ClientCA: f.clientCA}, f.names, 0,
 			doorGRPC, doorHTTP, doorAdmin)
+	case peer.grpcTLS && (peer.grpcCert == "" || peer.grpcKey == ""):
+		return usage("set GRPC_SERVER_TLS_CERT and GRPC_SERVER_TLS_KEY to files, or give --tls-cert and --tls-key",
+			"GRPC_SERVER_USE_TLS: there is no certificate")
+	case peer.grpcTLS && peer.grpcClientSAN != "" && peer.grpcClientCA == "":
+		return usage("set GRPC_CLIENT_TLS_CACERT to a file",
+			"GRPC_CLIENT_TLS_SAN: names are worth what the authority is that vouches for them")
 	case peer.grpcTLS:
 		return s.secure(
 			tlsfile.ServerFiles{Cert: peer.grpcCert, Key: peer.grpcKey, ClientCA: peer.grpcClientCA}, peer.names,
@@ -64,6 +70,14 @@ func (p *peerSettings) names(string) (tlsfile.Names, error) {
 func (s *server) secure(
 	files tlsfile.ServerFiles, names func(door string) (tlsfile.Names, error), minVersion uint16, doors ...string,
 ) error {
+	allowed := make(map[string]tlsfile.Names, len(doors))
+	for _, door := range doors {
+		n, err := names(door)
+		if err != nil {
+			return err
+		}
+		allowed[door] = n
+	}
 	t, err := tlsfile.OpenServer(files)
 	if err != nil {
 		return fmt.Errorf("certificates of the listeners: %w", err)
@@ -74,13 +88,10 @@ func (s *server) secure(
 	for _, door := range doors {
 		r := tlsfile.Rules{
 			Protocols: []string{"h2"}, MinVersion: minVersion,
-			Optional: s.flags.tls.healthExempt, Refused: refusals(s.log, door),
+			Names: allowed[door], Optional: s.flags.tls.healthExempt, Refused: refusals(s.log, door),
 		}
 		if door != doorGRPC {
 			r.Protocols = append(r.Protocols, "http/1.1")
-		}
-		if r.Names, err = names(door); err != nil {
-			return err
 		}
 		s.tls[door] = doorTLS{config: t.Config(r), clients: t.AsksClients(), exempt: r.Optional}
 	}

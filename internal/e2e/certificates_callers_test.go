@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -36,19 +39,21 @@ func addCallers(c *crowd, d *wardrobe, w *instance) {
 		return batches(c.t, d.dialGRPC(c.t, who, w.grpc))
 	})
 	c.add("HTTP, kept", true, func(who *caller) func() error {
-		client := d.httpClient(true, &who.dials)
-		return func() error { return post(client, w.http) }
+		send := d.keepHTTP(c.t, who, w.http)
+		return func() error { return send("POST", "/v1/check", acmeBody) }
 	})
 	c.add("HTTP, new", false, func(who *caller) func() error {
-		client := d.httpClient(false, &who.dials)
-		return func() error { return post(client, w.http) }
+		client := d.httpClient(&who.dials)
+		return func() error {
+			return fetch(client.Post("https://"+w.http+"/v1/check", "application/json", strings.NewReader(acmeBody)))
+		}
 	})
 	c.add("metrics, kept", true, func(who *caller) func() error {
-		client := d.httpClient(true, &who.dials)
-		return func() error { return fetch(client.Get("https://" + w.admin + "/metrics")) }
+		send := d.keepHTTP(c.t, who, w.admin)
+		return func() error { return send("GET", "/metrics", "") }
 	})
 	c.add("metrics, new", false, func(who *caller) func() error {
-		client := d.httpClient(false, &who.dials)
+		client := d.httpClient(&who.dials)
 		return func() error { return fetch(client.Get("https://" + w.admin + "/metrics")) }
 	})
 	c.add("admin service, kept", true, func(who *caller) func() error {
@@ -61,6 +66,8 @@ func addCallers(c *crowd, d *wardrobe, w *instance) {
 		}
 	})
 }
+
+const acmeBody = `{"dimensions": {"tenant": "acme"}}`
 
 var acme = []*weirv1.Dimension{{Name: "tenant", Value: "acme"}}
 
@@ -118,12 +125,36 @@ func batches(t *testing.T, conn *grpc.ClientConn) func() error {
 	}
 }
 
-func post(client *http.Client, addr string) error {
-	return fetch(client.Post("https://"+addr+"/v1/check", "application/json", strings.NewReader(`{"dimensions": {"tenant": "acme"}}`)))
+// keepHTTP asks over one connection of HTTP/1.1. net/http's own client would
+// open another when it sees fit.
+func (d *wardrobe) keepHTTP(t *testing.T, who *caller, addr string) func(method, path, body string) error {
+	t.Helper()
+	who.dials.Add(1)
+	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: patience}, "tcp", addr, d.client())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	r := bufio.NewReader(conn)
+	return func(method, path, body string) error {
+		_ = conn.SetDeadline(time.Now().Add(patience))
+		req, err := http.NewRequest(method, "https://"+addr+path, strings.NewReader(body))
+		if err != nil {
+			return err
+		}
+		if err := req.Write(conn); err != nil {
+			return err
+		}
+		resp, err := http.ReadResponse(r, req)
+		if err == nil && resp.Close {
+			err = errors.New("the server ends the connection")
+		}
+		return fetch(resp, err)
+	}
 }
 
-// fetch reads an answer, which must be 200, to its end, so that the connection
-// can be kept.
+// fetch reads an answer, which must be 200, to its end: the connection may be
+// kept.
 func fetch(resp *http.Response, err error) error {
 	if err != nil {
 		return err

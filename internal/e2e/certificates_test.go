@@ -38,26 +38,26 @@ type wardrobe struct {
 
 func newWardrobe(t *testing.T) *wardrobe {
 	dir := t.TempDir()
-	w := &wardrobe{
+	d := &wardrobe{
 		t: t, cert: filepath.Join(dir, "tls.crt"), key: filepath.Join(dir, "tls.key"), clientCA: filepath.Join(dir, "ca.crt"),
 		authority: certtest.New(t),
 	}
-	w.server = w.authority.Server(t)
-	w.server.Write(t, w.cert, w.key)
-	certtest.Write(t, w.clientCA, w.authority.PEM)
-	w.dress(w.authority)
-	w.trust(w.authority)
-	return w
+	d.server = d.authority.Server(t)
+	d.server.Write(t, d.cert, d.key)
+	certtest.Write(t, d.clientCA, d.authority.PEM)
+	d.dress(d.authority)
+	d.trust(d.authority)
+	return d
 }
 
 // dress gives clients a certificate of this authority.
-func (w *wardrobe) dress(a *certtest.Authority) {
-	c := a.Client(w.t, gatewayName, operatorName).TLS(w.t)
-	w.clientPair.Store(&c)
+func (d *wardrobe) dress(a *certtest.Authority) {
+	c := a.Client(d.t, gatewayName, operatorName).TLS(d.t)
+	d.clientPair.Store(&c)
 }
 
 // trust makes clients trust these authorities.
-func (w *wardrobe) trust(all ...*certtest.Authority) { w.clientRoots.Store(pool(all...)) }
+func (d *wardrobe) trust(all ...*certtest.Authority) { d.clientRoots.Store(pool(all...)) }
 
 func pool(all ...*certtest.Authority) *x509.CertPool {
 	p := x509.NewCertPool()
@@ -68,7 +68,7 @@ func pool(all ...*certtest.Authority) *x509.CertPool {
 }
 
 // client is the configuration of a client that connects now.
-func (w *wardrobe) client() *tls.Config { return clientWith(w.clientPair.Load(), w.clientRoots.Load()) }
+func (d *wardrobe) client() *tls.Config { return clientWith(d.clientPair.Load(), d.clientRoots.Load()) }
 
 func clientWith(pair *tls.Certificate, roots *x509.CertPool) *tls.Config {
 	return &tls.Config{
@@ -78,16 +78,16 @@ func clientWith(pair *tls.Certificate, roots *x509.CertPool) *tls.Config {
 	}
 }
 
-// httpClient asks with new connections, or keeps one; dials counts them.
-func (w *wardrobe) httpClient(keep bool, dials *atomic.Int64) *http.Client {
+// httpClient asks with new connections, which dials counts.
+func (d *wardrobe) httpClient(dials *atomic.Int64) *http.Client {
 	tr := &http.Transport{
-		DisableKeepAlives: !keep,
+		DisableKeepAlives: true,
 		DialTLSContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
 			dials.Add(1)
-			return (&tls.Dialer{Config: w.client()}).DialContext(ctx, "tcp", addr)
+			return (&tls.Dialer{Config: d.client()}).DialContext(ctx, "tcp", addr)
 		},
 	}
-	w.t.Cleanup(tr.CloseIdleConnections)
+	d.t.Cleanup(tr.CloseIdleConnections)
 	return &http.Client{Timeout: patience, Transport: tr}
 }
 
@@ -204,9 +204,10 @@ func TestCertificatesRotatedUnderLoad(t *testing.T) {
 	d := newWardrobe(t)
 	policies := filepath.Join(t.TempDir(), "policies.yaml")
 	write(t, policies, "policies:\n  - {id: all, by: [tenant], limits: [10000000/d], on_failure: closed}\n")
-	w := newInstance(t, "--config", policies, "--tls-cert", d.cert, "--tls-key", d.key, "--tls-client-ca", d.clientCA,
+	// The machine of the tests stalls for longer than a store ever should.
+	w := newInstance(t, "--config", policies, "--deadline", "20s", "--tls-cert", d.cert, "--tls-key", d.key, "--tls-client-ca", d.clientCA,
 		"--tls-client-san", gatewayName, "--tls-admin-san", operatorName)
-	w.scheme, w.web = "https", d.httpClient(false, new(atomic.Int64))
+	w.scheme, w.web = "https", d.httpClient(new(atomic.Int64))
 	w.start()
 	w.awaitReady()
 

@@ -98,5 +98,5 @@ func trusting(t *testing.T, caFile string) *http.Client {
 	d := &wardrobe{t: t}
 	d.trust(&certtest.Authority{PEM: text})
 	d.clientPair.Store(new(tls.Certificate))
-	return d.httpClient(false, new(atomic.Int64))
+	return d.httpClient(new(atomic.Int64))
 }

@@ -281,7 +281,7 @@ func TestReloadOfListeners(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		return conn.ConnectionState().PeerCertificates[0].SerialNumber.String()
 	}
 	all := func(want *certtest.Pair) {

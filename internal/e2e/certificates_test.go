@@ -100,7 +100,7 @@ func tryTLS(addr string, c *tls.Config) (serial *big.Int, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(patience))
 	// The preface of HTTP/2 and an empty SETTINGS frame: the answer is one too.
 	if _, err := conn.Write([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00")); err != nil {

@@ -89,7 +89,7 @@ func echo(t *testing.T, c *tls.Config) (addr string) {
 				return
 			}
 			go func() {
-				defer conn.Close()
+				defer func() { _ = conn.Close() }()
 				_, _ = io.Copy(conn, conn)
 			}()
 		}
@@ -210,7 +210,7 @@ func TestRotation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer open.Close()
+	defer func() { _ = open.Close() }()
 
 	second := ca.Server(t)
 	certtest.Write(t, d.Cert, second.Cert) // half of the pair
@@ -252,7 +252,7 @@ func sees(t *testing.T, addr string, client *tls.Config, serial *big.Int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	if got := conn.ConnectionState().PeerCertificates[0].SerialNumber; got.Cmp(serial) != 0 {
 		t.Errorf("serial %v, want %v", got, serial)
 	}

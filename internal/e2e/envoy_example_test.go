@@ -12,8 +12,9 @@ import (
 	bootstrapv3 "github.com/envoyproxy/go-control-plane/envoy/config/bootstrap/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	descriptorv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/common/ratelimit/v3"
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/jwt_authn/v3" // its name in an Any, and
 	limitv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ratelimit/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/router/v3" // its name in an Any
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/router/v3" // this one's
 	managerv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	optionsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/upstreams/http/v3"
 	rlsv3 "github.com/envoyproxy/go-control-plane/envoy/service/ratelimit/v3"
@@ -121,8 +122,10 @@ func TestEnvoyExamplePolicies(t *testing.T) {
 	request := &rlsv3.RateLimitRequest{Domain: filter.GetDomain()}
 	for _, l := range limits {
 		key := "remote_address"
-		if h := l.GetActions()[0].GetRequestHeaders(); h != nil {
-			key = h.GetDescriptorKey()
+		if claim := l.GetActions()[0].GetMetadata(); claim != nil {
+			key = claim.GetDescriptorKey()
+		} else if l.GetActions()[0].GetRemoteAddress() == nil {
+			t.Errorf("%v takes something for true that a client may say", l)
 		}
 		request.Descriptors = append(request.Descriptors, &descriptorv3.RateLimitDescriptor{
 			Entries: []*descriptorv3.RateLimitDescriptor_Entry{{Key: key, Value: "v"}},

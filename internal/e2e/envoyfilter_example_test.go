@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
+	rulesv3 "github.com/envoyproxy/go-control-plane/envoy/config/common/mutation_rules/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	descriptorv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/common/ratelimit/v3"
+	mutationv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/header_mutation/v3"
 	limitv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ratelimit/v3"
 	managerv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	optionsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/upstreams/http/v3"
@@ -72,9 +75,12 @@ func TestEnvoyFilterExample(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	var cluster clusterv3.Cluster
-	var filter managerv3.HttpFilter
+	var filter, forget managerv3.HttpFilter
 	var host routev3.VirtualHost
-	values := map[string]proto.Message{"CLUSTER ADD": &cluster, "HTTP_FILTER INSERT_BEFORE": &filter, "VIRTUAL_HOST MERGE": &host}
+	values := map[string]proto.Message{
+		"CLUSTER ADD": &cluster, "HTTP_FILTER INSERT_FIRST": &forget,
+		"HTTP_FILTER INSERT_BEFORE": &filter, "VIRTUAL_HOST MERGE": &host,
+	}
 	for _, p := range f.Spec.ConfigPatches {
 		value := values[p.ApplyTo+" "+p.Patch.Operation]
 		if value == nil || p.Match.Context != "GATEWAY" {
@@ -101,6 +107,7 @@ func TestEnvoyFilterExample(t *testing.T) {
 	if got := limit.GetRateLimitService().GetGrpcService().GetEnvoyGrpc().GetClusterName(); got != cluster.GetName() || got == "" {
 		t.Errorf("it asks the cluster %q, and there is %q", got, cluster.GetName())
 	}
+	forgets := validated[*mutationv3.HeaderMutation](t, forget.GetTypedConfig()).GetMutations().GetRequestMutations()
 	request := &rlsv3.RateLimitRequest{Domain: limit.GetDomain()}
 	for _, l := range host.GetRateLimits() {
 		if err := l.ValidateAll(); err != nil {
@@ -109,6 +116,9 @@ func TestEnvoyFilterExample(t *testing.T) {
 		key := "remote_address"
 		if h := l.GetActions()[0].GetRequestHeaders(); h != nil {
 			key = h.GetDescriptorKey()
+			if !slices.ContainsFunc(forgets, func(m *rulesv3.HeaderMutation) bool { return m.GetRemove() == h.GetHeaderName() }) {
+				t.Errorf("a client's own %s is believed", h.GetHeaderName())
+			}
 		}
 		request.Descriptors = append(request.Descriptors, &descriptorv3.RateLimitDescriptor{
 			Entries: []*descriptorv3.RateLimitDescriptor_Entry{{Key: key, Value: "v"}},

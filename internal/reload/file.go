@@ -28,8 +28,8 @@ type File[T any] struct {
 
 	mu struct {
 		sync.Mutex
-		sum  [sha256.Size]byte // of the contents last looked at, good or bad
-		fail string            // what was last found wrong; empty when nothing is
+		sum     [sha256.Size]byte // of the contents last looked at, good or bad
+		missing string            // why they could not be read; empty when they could
 	}
 }
 
@@ -56,20 +56,21 @@ func (f *File[T]) Load() (changed bool, err error) {
 	contents, sum, err := f.read()
 	if err == nil {
 		if sum == f.mu.sum {
+			f.mu.missing = ""
 			return false, nil
 		}
-		f.mu.sum = sum
+		f.mu.sum, f.mu.missing = sum, ""
 		var v T
 		if v, err = f.parse(contents); err == nil {
 			f.value.Store(&v)
-			f.mu.fail = ""
 			return true, nil
 		}
+		return false, err
 	}
-	if err.Error() == f.mu.fail {
+	if err.Error() == f.mu.missing {
 		return false, nil
 	}
-	f.mu.fail = err.Error()
+	f.mu.missing = err.Error()
 	return false, err
 }
 

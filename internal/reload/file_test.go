@@ -64,6 +64,12 @@ func TestLoadKeepsTheLastGood(t *testing.T) {
 	if changed, err := f.Load(); changed || err != nil || f.Get() != "two" {
 		t.Errorf("back again, unchanged: %v, %v, %s", changed, err, f.Get())
 	}
+	if err := os.Remove(a); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Load(); err == nil {
+		t.Error("missing again, and not told")
+	}
 }
 
 func TestOpenFails(t *testing.T) {

@@ -13,13 +13,15 @@ import (
 //	before T-D       old         TwinNone  old                     old
 //	from T-D         old, new    TwinNext  old, if none then new   old, new forgotten
 //	from T           new, old    TwinLast  old, if none then new   new, old
-//	from T+D         new, old    TwinOld   old, if none then new   new, old forgotten
+//	from T+D         new, old    TwinOld   new, if none then old   new, old forgotten
 //	in the end       new         TwinNone  new                     new
 //
-// The elder name always comes first: whoever knows one name only writes it, so
-// what it holds is never behind. The younger one is forgotten as long as it
-// could fall behind, and the elder one from when it could. The end may come when
-// no state that was written before T can matter any more: after the longest time
+// Until T+D the elder name comes first: whoever knows one name only writes it,
+// so what it holds is never behind. The younger one is forgotten as long as it
+// could fall behind, and the elder one from when it could. From T+D on all write
+// the younger one, and it comes first: who has not heard of it by then, as it
+// should have, must not put an old count in its place. The end may come when no
+// state that was written before T can matter any more: after the longest time
 // that units of the limit stay in use.
 //
 // Forgetting and writing are one step with the decision. A charge that changes
@@ -46,9 +48,9 @@ func (t Twinning) String() string {
 }
 
 // Elder is the name that the counter had first: Key, or Twin if that is the
-// name before. State is looked for there first, and requests are remembered
-// by it, so that one that is sent again after T is known again. Across the end
-// it is not: there the elder name is no longer known.
+// name before. Requests are remembered by it, so that one that is sent again
+// after T is known again. Across the end it is not: there the elder name is no
+// longer known.
 func (c *Charge) Elder() string {
 	if c.Twinning >= TwinLast {
 		return c.Twin

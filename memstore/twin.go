@@ -8,21 +8,21 @@ import (
 // maxNames is how many keys an entry can have: every charge can have a twin.
 const maxNames = 2 * weir.MaxCharges
 
-// loadTwins reads the state of charge i, which has two names: that of the elder
-// one, or of the other if that has none which counts.
+// loadTwins reads the state of charge i, which has two names: that of the one
+// to be read first, or of the other if that has none which counts.
 func (s *Store) loadTwins(c *call, e *weir.Entry, i int) {
 	charge, st := &e.Charges[i], &c.states[i]
-	elder, younger := i, int(c.twinOf[i])
-	if charge.Twinning >= weir.TwinLast {
-		elder, younger = younger, elder
+	first, other := i, int(c.twinOf[i])
+	if charge.Twinning == weir.TwinLast {
+		first, other = other, first
 	}
-	s.loadName(c, elder, charge.Meter, st)
+	s.loadName(c, first, charge.Meter, st)
 	if st.Counts(charge.Meter, e.Now) {
-		at, _ := s.shardOf(c.keys[younger].hash).find(&c.keys[younger])
-		c.found[younger] = at != nil
+		at, _ := s.shardOf(c.keys[other].hash).find(&c.keys[other])
+		c.found[other] = at != nil
 		return
 	}
-	s.loadName(c, younger, charge.Meter, st)
+	s.loadName(c, other, charge.Meter, st)
 	if !st.Counts(charge.Meter, e.Now) {
 		*st = algo.State{Runs: st.Runs[:0]}
 	}

@@ -132,17 +132,17 @@ func FuzzFoundTwins(f *testing.F) {
 		}
 		fl := found(&e, own, nil, twin)
 		fl.answer(&fl.groups[0], &e)
-		elder, younger := own, twin
-		if c.Twinning != weir.TwinNext {
-			elder, younger = twin, own
+		first, other := own, twin
+		if c.Twinning == weir.TwinLast {
+			first, other = twin, own
 		}
 		var st algo.State
-		if err := algo.ParseState(elder, meter, &st); err != nil || !st.Counts(meter, fl.now) {
-			elder = younger
+		if err := algo.ParseState(first, meter, &st); err != nil || !st.Counts(meter, fl.now) {
+			first = other
 		}
 		c.Twin, c.Twinning = "", weir.TwinNone
 		want := weir.Entry{ID: "r", Charges: []weir.Charge{c}}
-		fl = found(&want, elder, nil)
+		fl = found(&want, first, nil)
 		fl.answer(&fl.groups[0], &want)
 		if e.Admitted != want.Admitted || e.Outcomes[0] != want.Outcomes[0] {
 			t.Errorf("with two names %+v, with one %+v", e.Outcomes[0], want.Outcomes[0])

@@ -10,7 +10,7 @@ import (
 // order, can then stand in one flight and are decided in their order.
 
 // gather gives the keys of a group that have twins the state that counts, which
-// is the elder name's, or else the other's. It keeps what was there for spread.
+// is that of the name to be read first, or else the other's. It keeps what was there for spread.
 func (f *flight) gather(g *group) {
 	f.kept = grow(f.kept, int(g.n))
 	for i := range g.n {
@@ -19,18 +19,18 @@ func (f *flight) gather(g *group) {
 			continue
 		}
 		f.kept[i].CopyFrom(own)
-		elder, younger := own, twin
-		if c.Twinning >= weir.TwinLast {
-			elder, younger = twin, own
+		first, other := own, twin
+		if c.Twinning == weir.TwinLast {
+			first, other = twin, own
 		}
 		switch {
-		case elder.Counts(c.Meter, f.now):
-			if elder != own {
-				own.CopyFrom(elder)
+		case first.Counts(c.Meter, f.now):
+			if first != own {
+				own.CopyFrom(first)
 			}
-		case younger.Counts(c.Meter, f.now):
-			if younger != own {
-				own.CopyFrom(younger)
+		case other.Counts(c.Meter, f.now):
+			if other != own {
+				own.CopyFrom(other)
 			}
 		default:
 			forget(own)

@@ -14,6 +14,7 @@ func brokenTwins() []broken {
 		{"starts anew under a new name", []string{"twins", "twins_together", "twins_concurrency", "rotation", "rotation_parallel"}, keepingTwins(
 			func(m *Model, c *weir.Charge, now weir.Micros) algo.State { return m.loadLocked(c.Key) }, (*Model).keepLocked)},
 		{"reads the younger name first", []string{"twins", "history/twins"}, keepingTwins(younger, (*Model).keepLocked)},
+		{"reads the elder name first to the end", []string{"twins"}, keepingTwins(elderFirst, (*Model).keepLocked)},
 		{"reads by the key first and writes both names", []string{"twins", "rotation"}, keepingTwins(keyFirst, keepBoth)},
 		{"does not mirror", []string{"twins", "twins_together", "history/twins_limits"}, keepingTwins((*Model).stateLocked,
 			func(m *Model, c *weir.Charge, s algo.State) {
@@ -108,6 +109,11 @@ func younger(m *Model, c *weir.Charge, now weir.Micros) algo.State {
 		return firstOf(m, c, now, c.Twin, c.Key)
 	}
 	return keyFirst(m, c, now)
+}
+
+// elderFirst lets who never heard of the new name reset those who have.
+func elderFirst(m *Model, c *weir.Charge, now weir.Micros) algo.State {
+	return firstOf(m, c, now, c.Elder(), c.Key, c.Twin)
 }
 
 func keyFirst(m *Model, c *weir.Charge, now weir.Micros) algo.State {

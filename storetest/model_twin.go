@@ -6,12 +6,17 @@ import (
 )
 
 // stateLocked returns a copy of the state that a charge finds: of two names'
-// the elder's, and the other's if that has none which counts.
+// that of the one to be read first, and the other's if that has none which
+// counts.
 func (m *Model) stateLocked(c *weir.Charge, now weir.Micros) algo.State {
 	if c.Twinning == weir.TwinNone {
 		return m.loadLocked(c.Key)
 	}
-	for _, name := range [...]string{c.Elder(), c.Key, c.Twin} {
+	names := [...]string{c.Key, c.Twin}
+	if c.Twinning == weir.TwinLast {
+		names = [...]string{c.Twin, c.Key}
+	}
+	for _, name := range names {
 		if s := m.loadLocked(name); s.Counts(c.Meter, now) {
 			return s
 		}

@@ -431,7 +431,7 @@ local function make_decide(twins)
   -- of them is put where the charge's key has its own, the charge is decided as
   -- always, and what it changed is kept under the names that are to have it.
   -- Mirrors flight.gather and flight.spread.
-  local NEXT, LAST = 1, 2
+  local LAST = 2
 
   local function copy(to, from)
     U[to], A[to], F[to], M[to] = U[from], A[from], F[from], M[from]
@@ -454,9 +454,9 @@ local function make_decide(twins)
     if not U[k] then load(k, m) end
     if not U[t] then load(t, m) end
     local u, a, f, mark, b, h, lt, ln, lo, d = U[k], A[k], F[k], M[k], B[k], H[k], LT[k], LN[k], LO[k], D[k]
-    local elder, younger = t, k
-    if c.twinning == NEXT then elder, younger = k, t end
-    local from = counts(elder, m) and elder or counts(younger, m) and younger
+    local first, other = k, t
+    if c.twinning == LAST then first, other = t, k end
+    local from = counts(first, m) and first or counts(other, m) and other
     if not from then clear(k) elseif from == t then copy(k, t) end
     D[k] = nil
     return function()

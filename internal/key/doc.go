@@ -13,6 +13,11 @@
 // them '%' is written %25, '}' is written %7D, and an empty partition is a lone
 // '%'. No byte of a caller can therefore end its tag, and a tag is never empty.
 //
+// A partition that is personal, such as an address, is not written: its place is
+// taken by the number of a slot that it shares with others, as {%~3fa}, which no
+// literal can write either. Its pseudonym is then the first of the values. The
+// slot does not change when pseudonyms do.
+//
 // Then come parts, each with its length in bytes before it: the domain, the
 // rule, and any values besides the partition. A length cannot be forged: what
 // follows it is counted, not searched for an end.

@@ -13,6 +13,9 @@ import (
 // makes a store keep.
 const MaxLiteral = 200
 
+// MaxSlot is one more than the largest slot of a hidden partition.
+const MaxSlot = 1 << 12
+
 const (
 	digestMark  = '#'
 	digestBytes = 43 // SHA-256 in base64 without padding
@@ -26,9 +29,13 @@ var digests = base64.RawURLEncoding.Strict()
 // valid; any other field may hold any bytes, or none.
 type Key struct {
 	Partition string // decides the slot; such as the tenant
-	Domain    string
-	Rule      string
-	Values    []string // what tells counters of one rule and partition apart
+	// Hidden keeps the partition out of the key: Slot, which is below MaxSlot,
+	// takes its place. What tells it from others must then be among Values.
+	Hidden bool
+	Slot   uint16
+	Domain string
+	Rule   string
+	Values []string // what tells counters of one rule and partition apart
 	// Algorithm and Window are those of a valid weir.Limit. TokenBucket is
 	// another name of GCRA, and gives the same key.
 	Algorithm weir.Algorithm
@@ -37,11 +44,15 @@ type Key struct {
 
 // Append appends the encoding of k to dst.
 func Append(dst []byte, k *Key) []byte {
+	if k.Hidden {
+		return AppendRest(AppendSlot(dst, k.Slot), k)
+	}
 	return AppendRest(AppendTag(dst, k.Partition), k)
 }
 
 // AppendRest appends all of k but its partition: what every counter of a rule
-// without values has in common. AppendTag and AppendRest together are Append.
+// without values has in common. AppendTag, or AppendSlot, and AppendRest together
+// are Append.
 func AppendRest(dst []byte, k *Key) []byte {
 	dst = appendPart(dst, k.Domain)
 	dst = appendPart(dst, k.Rule)

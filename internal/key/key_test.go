@@ -14,7 +14,7 @@ func long(b string) string { return strings.Repeat(b, MaxLiteral+1) }
 
 // hostile are texts that have broken keys elsewhere.
 var hostile = []string{
-	"", "a", "}", "{", "{}", "}{", "%", "%%", "%25", "%7D", "%7d", "%#", "#", ":", "0:", "1:a", "3:api", "gs", "g30s",
+	"", "a", "%~3fa", "~3fa", "3fa", "}", "{", "{}", "}{", "%", "%%", "%25", "%7D", "%7d", "%#", "#", ":", "0:", "1:a", "3:api", "gs", "g30s",
 	"\x00", "\xff\xfe", "\r\n", "_", "a_b", "*", " ", "☃",
 	strings.Repeat("x", MaxLiteral), strings.Repeat("}", MaxLiteral), long("x"), long("}"), long("%"),
 	strings.Repeat("\x00", 64<<10),
@@ -52,6 +52,10 @@ func TestAppend(t *testing.T) {
 		{
 			Key{Partition: long("x"), Domain: "d", Rule: "r", Algorithm: weir.SlidingLog, Window: 2 * weir.Day},
 			"{%#hKBnjJCTf13PmZTVhmZo2muZUQnIrYRUEFWbSKTsr-0}1:d1:rt2d",
+		},
+		{
+			Key{Partition: "10.0.0.1", Hidden: true, Slot: 0x3fa, Rule: "r", Values: []string{"x"}, Algorithm: weir.GCRA, Window: weir.Hour},
+			"{%~3fa}0:1:r1:xgh",
 		},
 	} {
 		if got := encode(tc.key); got != tc.want {
@@ -91,6 +95,7 @@ func TestHostileTextsAreApart(t *testing.T) {
 	for _, h := range hostile {
 		for _, k := range []Key{
 			{Partition: h, Domain: "d", Rule: "r"},
+			{Hidden: true, Slot: 0x3fa, Domain: "d", Rule: "r", Values: []string{h}},
 			{Partition: "p", Domain: h, Rule: "rule"},
 			{Partition: "p", Domain: "domain", Rule: h},
 			{Partition: "p", Domain: "d", Rule: "r", Values: []string{h}},

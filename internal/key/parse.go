@@ -15,6 +15,9 @@ var ErrSyntax = errors.New("not a key of this form")
 type Part struct {
 	Text   string // or its SHA-256 in base64url, when Digest is set
 	Digest bool
+	// Slot is set for a hidden partition: Text is then the three digits of its
+	// slot.
+	Slot bool
 }
 
 // Parsed is what a key says.
@@ -63,6 +66,9 @@ func parseTag(tag string) (Part, bool) {
 	}
 	if digest, ok := strings.CutPrefix(tag, string(escape)+string(digestMark)); ok {
 		return Part{Text: digest, Digest: true}, isDigest(digest)
+	}
+	if slot, ok := strings.CutPrefix(tag, string(escape)+string(slotMark)); ok {
+		return Part{Text: slot, Slot: true}, len(slot) == slotDigits && strings.Trim(slot, "0123456789abcdef") == ""
 	}
 	var text strings.Builder
 	for {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -23,6 +24,9 @@ func said(k Key) Parsed {
 	p := Parsed{
 		Partition: part(k.Partition), Domain: part(k.Domain), Rule: part(k.Rule), Values: []Part{},
 		Algorithm: k.Algorithm, Window: k.Window,
+	}
+	if k.Hidden {
+		p.Partition = Part{Text: fmt.Sprintf("%03x", k.Slot), Slot: true}
 	}
 	if p.Algorithm == weir.TokenBucket {
 		p.Algorithm = weir.GCRA
@@ -49,13 +53,14 @@ func TestParseRefuses(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "{", "}", "{}", "a", "{a}", "x" + good, good + "x", good + good,
-		"{}1:d1:rgs",                  // an empty tag
-		"{%}}1:d1:rgs",                // a brace that ends the tag early
-		"{%2}1:d1:rgs",                // half an escape
-		"{%7d}1:d1:rgs",               // lower case
-		"{%41}1:d1:rgs",               // an escape that is not needed
-		"{%#}1:d1:rgs",                // no digest
-		"{%#abc}1:d1:rgs",             // a short one
+		"{}1:d1:rgs",                                                                               // an empty tag
+		"{%}}1:d1:rgs",                                                                             // a brace that ends the tag early
+		"{%2}1:d1:rgs",                                                                             // half an escape
+		"{%7d}1:d1:rgs",                                                                            // lower case
+		"{%41}1:d1:rgs",                                                                            // an escape that is not needed
+		"{%#}1:d1:rgs",                                                                             // no digest
+		"{%#abc}1:d1:rgs",                                                                          // a short one
+		"{%~}1:d1:rgs", "{%~3f}1:d1:rgs", "{%~3fab}1:d1:rgs", "{%~3FA}1:d1:rgs", "{%~3f%}1:d1:rgs", // no slot
 		"{" + long("a") + "}1:d1:rgs", // too long for a literal
 		"{a}gs", "{a}1:dgs",           // parts missing
 		"{a}01:d1:rgs", // a length with a zero before it
@@ -132,9 +137,12 @@ func FuzzParse(f *testing.F) {
 // rewrite writes a parsed key, digests as they are.
 func rewrite(p Parsed) string {
 	var b []byte
-	if p.Partition.Digest {
+	switch {
+	case p.Partition.Digest:
 		b = append(b, "{%#"+p.Partition.Text+"}"...)
-	} else {
+	case p.Partition.Slot:
+		b = append(b, "{%~"+p.Partition.Text+"}"...)
+	default:
 		b = AppendTag(b, p.Partition.Text)
 	}
 	for _, part := range append([]Part{p.Domain, p.Rule}, p.Values...) {
@@ -151,13 +159,15 @@ func rewrite(p Parsed) string {
 // exactly when what they name is.
 func TestKeysAreInjective(t *testing.T) {
 	text := rapid.OneOf(
-		rapid.StringMatching(`[{}%:#05gs27D]{0,4}`),
+		rapid.StringMatching(`[{}%:#~05gs27D]{0,5}`),
 		rapid.StringOfN(rapid.RuneFrom([]rune{'}', '%', 'x', 0}), MaxLiteral-1, MaxLiteral+1, MaxLiteral+1),
 		rapid.String(),
 	)
 	draw := rapid.Custom(func(t *rapid.T) Key {
 		return Key{
 			Partition: text.Draw(t, "partition"),
+			Hidden:    rapid.Bool().Draw(t, "hidden"),
+			Slot:      uint16(rapid.IntRange(0, MaxSlot-1).Draw(t, "slot")),
 			Domain:    text.Draw(t, "domain"),
 			Rule:      text.Draw(t, "rule"),
 			Values:    rapid.SliceOfN(text, 0, 3).Draw(t, "values"),
@@ -169,7 +179,7 @@ func TestKeysAreInjective(t *testing.T) {
 		a, b := draw.Draw(t, "a"), draw.Draw(t, "b")
 		checkRoundTrip(t, a)
 		if rapid.Bool().Draw(t, "same partition") {
-			b.Partition = a.Partition
+			b.Partition, b.Hidden, b.Slot = a.Partition, a.Hidden, a.Slot
 			if Slot(encode(a)) != Slot(encode(b)) {
 				t.Errorf("one partition in two slots: %q, %q", encode(a), encode(b))
 			}

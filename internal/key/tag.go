@@ -3,8 +3,11 @@ package key
 import "strings"
 
 // The tag's escapes. A '%' in a tag is followed by one of these, by '#' and a
-// digest, or by nothing when it stands for an empty partition.
+// digest, by '~' and a slot, or by nothing when it stands for an empty partition.
 const (
+	slotMark   = '~'
+	slotDigits = 3
+
 	escape        = '%'
 	escapedEscape = "%25"
 	escapedBrace  = "%7D"
@@ -22,6 +25,13 @@ func AppendTag(dst []byte, partition string) []byte {
 		dst = appendEscaped(dst, partition)
 	}
 	return append(dst, '}')
+}
+
+// AppendSlot appends the tag of a partition that is not to be seen: the number of
+// the slot that it shares with others, which is below MaxSlot.
+func AppendSlot(dst []byte, slot uint16) []byte {
+	const digits = "0123456789abcdef"
+	return append(dst, '{', escape, slotMark, digits[slot>>8&15], digits[slot>>4&15], digits[slot&15], '}')
 }
 
 func appendEscaped(dst []byte, text string) []byte {

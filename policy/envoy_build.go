@@ -27,7 +27,7 @@ func (b *envoyBuilder) add(level envoyLevel, up *envoyNode, d *EnvoyDescriptor, 
 	}
 	n := &envoyNode{up: up, key: d.Key, value: d.Value, at: d.At, shares: d.ShareThreshold, valueToMetric: d.ValueToMetric}
 	s.add(n)
-	n.free = freeOf(n, up)
+	n.free, n.hides = freeOf(n, up), b.hidesOf(n, up)
 	path += "." + d.composite()
 	if d.limited() {
 		b.addRule(n, d, path)
@@ -69,6 +69,18 @@ func freeOf(n, up *envoyNode) []int32 {
 	return free
 }
 
+// hidesOf tells which of the free entries of n are private.
+func (b *envoyBuilder) hidesOf(n, up *envoyNode) []bool {
+	var hides []bool
+	if up != nil {
+		hides = up.hides
+	}
+	if n.isFree() {
+		return append(slices.Clip(hides), slices.Contains(b.private, n.key))
+	}
+	return hides
+}
+
 func (b *envoyBuilder) addRule(n *envoyNode, d *EnvoyDescriptor, path string) {
 	r := b.rule(b.domain.name, d)
 	n.metric = path
@@ -77,7 +89,7 @@ func (b *envoyBuilder) addRule(n *envoyNode, d *EnvoyDescriptor, path string) {
 	for _, name := range r.Replaces {
 		n.replaces = append(n.replaces, b.number(name))
 	}
-	r.Scope = scopeOf(n)
+	r.Scope, r.private = scopeOf(n), slices.Contains(n.hides, true)
 	for at := n; at != nil; at = at.up {
 		r.ValueToMetric = r.ValueToMetric || at.valueToMetric
 	}

@@ -16,7 +16,7 @@ const overrideID = "%override"
 // compileEnvoy compiles the Envoy files among files, by domain. A file that
 // cannot stand beside those before it is left out; its problems name it.
 func compileEnvoy(files []*File, o Options) (map[string]*envoyDomain, []Problem) {
-	c := &envoyCompiler{compat: o.EnvoyCompat, shadow: o.EnvoyShadow, quota: o.EnvoyQuota, byDefault: weir.SlidingWindow, meters: map[weir.Limit]*weir.Meter{}}
+	c := &envoyCompiler{compat: o.EnvoyCompat, shadow: o.EnvoyShadow, quota: o.EnvoyQuota, byDefault: weir.SlidingWindow, private: o.private(), meters: map[weir.Limit]*weir.Meter{}}
 	if o.EnvoyCompat {
 		c.byDefault = weir.FixedWindow
 	}
@@ -33,6 +33,7 @@ type envoyCompiler struct {
 	shadow    bool // all rules
 	quota     bool // all rules that can be
 	byDefault weir.Algorithm
+	private   []string
 	meters    map[weir.Limit]*weir.Meter // one per limit, however many rules have it
 	problems  []Problem
 }
@@ -92,7 +93,7 @@ func (c *envoyCompiler) fits(f *EnvoyFile, top map[string]*EnvoyDescriptor) bool
 func (c *envoyCompiler) domain(name string, files []*EnvoyFile) *envoyDomain {
 	b := &envoyBuilder{
 		envoyCompiler: c,
-		domain:        &envoyDomain{name: name, top: envoyLevel{}},
+		domain:        &envoyDomain{name: name, top: envoyLevel{}, private: c.private},
 		names:         map[string]int32{},
 	}
 	for _, f := range files {

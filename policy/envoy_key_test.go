@@ -45,7 +45,7 @@ descriptors:
 		{"a leading literal is no partition", "generic_key=api,tenant=acme", "{acme}1:d22:generic_key_api.tenantwm", "tenant"},
 		{"a second free value", "generic_key=api,tenant=acme,path=/v1/x", "{acme}1:d33:generic_key_api.tenant.path_/v1/*5:/v1/xwh", "tenant,path"},
 		{"the pattern for what it matches", "generic_key=api,tenant=acme,path=/v2/x", "{acme}1:d33:generic_key_api.tenant.path_/v2/*wh", "tenant"},
-		{"behind a pattern", "generic_key=api,tenant=acme,path=/v2/x,user=bob", "{acme}1:d38:generic_key_api.tenant.path_/v2/*.user3:bobwd", "tenant,user"},
+		{"behind a pattern", "generic_key=api,tenant=acme,path=/v2/x,user=bob", "{acme}1:d38:generic_key_api.tenant.path_/v2/*.user22:nNyWp8b8fLAXhJZJK4s3SQwd", "tenant,user"},
 		{"only a pattern", "shared=abc", "{shared_a*}1:d9:shared_a*ws", ""},
 		{"an empty value", "generic_key=api,tenant=", "{%}1:d22:generic_key_api.tenantwm", "tenant"},
 		{"a value of braces", "generic_key=api,tenant=}{", "{%7D{}1:d22:generic_key_api.tenantwm", "tenant"},

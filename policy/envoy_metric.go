@@ -16,7 +16,7 @@ const maxMetricValue = 64
 // path with the values that the request sent. It appends nothing when no rule
 // matched.
 //
-// The values are the caller's, and so the number of keys is without bound: see
+// A private value is shown by its pseudonym. The values are the caller's, and so the number of keys is without bound: see
 // MetricKeys.
 func (p *Plan) AppendMetricKey(dst []byte, r *weir.Request, i int) []byte {
 	m := &p.Descriptors[i]
@@ -27,18 +27,21 @@ func (p *Plan) AppendMetricKey(dst []byte, r *weir.Request, i int) []byte {
 		return append(dst, m.node.metric...)
 	}
 	dst = append(dst, m.Rule.Domain...)
-	return m.node.appendMetric(dst, r.Descriptors[i].Pairs, m.Rule.DetailedMetric)
+	return m.node.appendMetric(dst, p, r.Descriptors[i].Pairs, m.Rule.DetailedMetric)
 }
 
 // appendMetric appends the path from the top down to n.
-func (n *envoyNode) appendMetric(dst []byte, pairs []weir.Pair, detailed bool) []byte {
+func (n *envoyNode) appendMetric(dst []byte, p *Plan, pairs []weir.Pair, detailed bool) []byte {
 	last := len(pairs) - 1
 	if n.up != nil {
-		dst = n.up.appendMetric(dst, pairs[:last], detailed)
+		dst = n.up.appendMetric(dst, p, pairs[:last], detailed)
 	}
 	value := n.value // literal, the wildcard as written, or none
 	if (detailed || n.valueToMetric) && !n.shares {
 		value = cut(pairs[last].Value)
+		if n.isFree() && n.hides[len(n.hides)-1] {
+			value = p.pseudonym(p.phaseNow().Key, n.key, pairs[last].Value)
+		}
 	}
 	dst = append(append(dst, '.'), n.key...)
 	if value != "" {

@@ -1,10 +1,10 @@
 package policy
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/weirlimit/weir"
-	"github.com/weirlimit/weir/internal/key"
 )
 
 // resolve fills p with what the domain charges r. All descriptors are matched
@@ -75,16 +75,15 @@ func (d *envoyDomain) charge(r *weir.Request, p *Plan, i int) error {
 		m.denies(&m.Rule.Zero, of, cost)
 		return nil
 	}
-	at := key.Key{Partition: m.Rule.ID}
-	if free := m.node.free; len(free) > 0 {
-		at.Partition = of.Pairs[free[0]].Value
-		p.values = p.values[:0]
-		for _, j := range free[1:] {
-			p.values = append(p.values, of.Pairs[j].Value)
-		}
-		at.Values = p.values
+	free := m.node.free
+	if len(free) == 0 {
+		return p.charge(m.Rule, m.Rule.Windows, i, of, cost, p.only(m.Rule.ID))
 	}
-	return p.charge(m.Rule, m.Rule.Windows, i, of, cost, &at)
+	p.parts = p.parts[:0]
+	for k, j := range free {
+		p.parts = append(p.parts, part{of.Pairs[j].Name, of.Pairs[j].Value, m.node.hides[k]})
+	}
+	return p.charge(m.Rule, m.Rule.Windows, i, of, cost, p.locate(p.parts))
 }
 
 // chargeOverride charges a limit that came with the request. Its counter is
@@ -95,19 +94,36 @@ func (d *envoyDomain) chargeOverride(p *Plan, m *Matched, i int, of *weir.Descri
 		m.denies(&of.Limit.Limit, of, cost)
 		return nil
 	}
-	var at key.Key
-	if _, free := d.find(of.Pairs); free >= 0 {
-		at.Partition = of.Pairs[free].Value
-		p.values = p.values[:0]
-		for j := range of.Pairs {
-			p.values = append(p.values, of.Pairs[j].Name, of.Pairs[j].Value)
-		}
-		at.Values = p.values
-	} else {
-		at.Partition = p.whole(of.Pairs)
-	}
 	meters := [1]*weir.Meter{of.Limit}
-	return p.charge(m.Rule, meters[:], i, of, cost, &at)
+	return p.charge(m.Rule, meters[:], i, of, cost, d.ownCounter(p, of.Pairs))
+}
+
+// ownCounter names the counter of a descriptor that brings its limit along.
+func (d *envoyDomain) ownCounter(p *Plan, pairs []weir.Pair) *naming {
+	_, free := d.find(pairs)
+	parts, private := p.parts[:0], false
+	if free >= 0 {
+		parts = append(parts, d.partOf(&pairs[free]))
+	}
+	for i := range pairs {
+		value := d.partOf(&pairs[i])
+		parts = append(parts, part{value: pairs[i].Name}, value)
+		private = private || value.private
+	}
+	p.parts = parts
+	switch {
+	case free >= 0:
+		return p.locate(parts)
+	case private: // the slot is that of all of it, and so is the name
+		at := p.named(parts)
+		at.Hidden, at.Slot = true, p.slot("", p.whole(pairs))
+		return at
+	}
+	return p.only(p.whole(pairs))
+}
+
+func (d *envoyDomain) partOf(pair *weir.Pair) part {
+	return part{pair.Name, pair.Value, slices.Contains(d.private, pair.Name)}
 }
 
 // denies notes that a limit of 0 has no room for cost. A peek and a refund need

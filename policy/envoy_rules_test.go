@@ -138,9 +138,9 @@ func TestEnvoyLimits(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			text := "domain: d\ndescriptors: [{key: k, rate_limit: " + tc.limit + "}]"
-			for o, want := range map[Options]string{{}: tc.want, {EnvoyCompat: true}: tc.compat} {
-				if got := tell(resolved(t, envoySet(t, o, text), envoyAsk("k=v"))); got != "k "+want {
-					t.Errorf("compat %v: %s, want k %s", o.EnvoyCompat, got, want)
+			for compat, want := range map[bool]string{false: tc.want, true: tc.compat} {
+				if got := tell(resolved(t, envoySet(t, Options{EnvoyCompat: compat}, text), envoyAsk("k=v"))); got != "k "+want {
+					t.Errorf("compat %v: %s, want k %s", compat, got, want)
 				}
 			}
 		})

@@ -12,6 +12,7 @@ type envoyDomain struct {
 	top      envoyLevel
 	rules    []*Rule    // in the order written; that of override is last
 	override *envoyNode // outside of the tree; stands for limits that requests bring along
+	private  []string
 }
 
 // envoyLevel is a list of siblings.
@@ -36,6 +37,7 @@ type envoyNode struct {
 	// free are the positions, on the way from the top to here, of entries whose
 	// value the rule's id does not tell: counters differ by them.
 	free          []int32
+	hides         []bool  // which of free are private
 	name          int32   // of the limit, numbered from 1 in the domain; 0 for none
 	replaces      []int32 // such numbers
 	shares        bool    // share_threshold

@@ -66,11 +66,13 @@ type ExplainedCharge struct {
 	Rule       string `json:"rule"`
 	Descriptor int    `json:"descriptor"`
 	Key        string `json:"key"`
+	Twin       string `json:"twin,omitempty"` // the counter's other name, while salts change
 	Limit      string `json:"limit"`
 	Cost       int64  `json:"cost"`
 	Mode       string `json:"mode"`
 
-	Meter *weir.Meter `json:"-"`
+	Meter    *weir.Meter   `json:"-"`
+	Twinning weir.Twinning `json:"-"`
 }
 
 // maxMissed is how many near misses are listed.
@@ -81,12 +83,17 @@ func Explain(s *Set, r *weir.Request) Explanation { return ExplainAt(s, r, 0) }
 
 // ExplainAt is Explain with the overrides in force at now.
 func ExplainAt(s *Set, r *weir.Request, now weir.Micros) Explanation {
+	return ExplainBy(s, r, &Plan{Now: now})
+}
+
+// ExplainBy is Explain with the overrides and pseudonyms that a plan with p's
+// Now and Ring has. p is resolved anew.
+func ExplainBy(s *Set, r *weir.Request, p *Plan) Explanation {
 	e := Explanation{
 		Version: s.Version(), Domain: r.Domain, Format: "none", Policy: r.Policy,
 		Descriptors: []ExplainedDescriptor{}, Charges: []ExplainedCharge{},
 	}
-	p := Plan{Now: now}
-	if err := s.Resolve(r, &p); err != nil {
+	if err := s.Resolve(r, p); err != nil {
 		e.Error = err.Error()
 		p.Charges, p.Uses = nil, nil // those made before it do not count
 	}
@@ -94,8 +101,8 @@ func ExplainAt(s *Set, r *weir.Request, now weir.Micros) Explanation {
 		u := &p.Uses[i]
 		c := &p.Charges[u.Charge]
 		e.Charges = append(e.Charges, ExplainedCharge{
-			Rule: u.Rule.ID, Descriptor: u.Descriptor, Key: c.Key, Limit: u.Meter.Limit.String(),
-			Cost: u.Cost, Mode: c.Mode.String(), Meter: u.Meter,
+			Rule: u.Rule.ID, Descriptor: u.Descriptor, Key: c.Key, Twin: c.Twin, Limit: u.Meter.Limit.String(),
+			Cost: u.Cost, Mode: c.Mode.String(), Meter: u.Meter, Twinning: c.Twinning,
 		})
 	}
 	e.Denied, e.OnFailure = p.Denied(), failNames[p.Fail]
@@ -106,10 +113,10 @@ func ExplainAt(s *Set, r *weir.Request, now weir.Micros) Explanation {
 	switch {
 	case envoy != nil && r.Policy == "":
 		e.Format = "envoy"
-		e.explainEnvoy(envoy, r, &p)
+		e.explainEnvoy(envoy, r, p)
 	case native != nil:
 		e.Format = "native"
-		e.explainNative(native, r, now)
+		e.explainNative(native, r, p.Now)
 	}
 	return e
 }

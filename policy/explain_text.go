@@ -84,7 +84,11 @@ func (e *Explanation) verdict(b *strings.Builder) {
 	}
 	b.WriteString("charges\n")
 	for _, c := range e.Charges {
-		fmt.Fprintf(b, "  %s: %s, cost %d, %s, key %s\n", c.Rule, c.Limit, c.Cost, c.Mode, printable(c.Key))
+		fmt.Fprintf(b, "  %s: %s, cost %d, %s, key %s", c.Rule, c.Limit, c.Cost, c.Mode, printable(c.Key))
+		if c.Twin != "" {
+			fmt.Fprintf(b, " or %s", printable(c.Twin))
+		}
+		b.WriteString("\n")
 	}
 	fmt.Fprintf(b, "on failure %s", e.OnFailure)
 	if e.Deadline != "" {

@@ -25,6 +25,7 @@ type nativePolicy struct {
 	where     []condition
 	routes    []Route
 	by        []string
+	hides     []bool // which of by are private
 	partition int    // index into by; -1: one counter for all, at tag
 	tag       string // the partition of a policy without by
 	limits    meters
@@ -49,6 +50,7 @@ func compileNative(files []*File, o Options) (map[string]*nativeDomain, []Proble
 		domains: map[string]*nativeDomain{},
 		meters:  map[weir.Limit]*weir.Meter{},
 		tenants: map[string]map[string]Position{},
+		private: o.private(),
 	}
 	if c.overrides = o.Overrides; c.overrides == nil {
 		c.overrides = NoOverrides{}
@@ -77,6 +79,7 @@ type nativeCompiler struct {
 	domains   map[string]*nativeDomain
 	meters    map[weir.Limit]*weir.Meter     // a meter per limit, however many policies have it
 	tenants   map[string]map[string]Position // where a domain's tenants were given a plan
+	private   []string
 	overrides Overrides
 	problems  []Problem
 }
@@ -130,6 +133,10 @@ func (c *nativeCompiler) policy(domain string, p *NativePolicy) nativePolicy {
 	n := nativePolicy{
 		rule: rule, routes: p.Routes, by: p.By, partition: slices.Index(p.By, p.Partition), tag: p.ID,
 		cost: p.Cost, require: p.Require,
+	}
+	for _, name := range p.By {
+		hidden := slices.Contains(c.private, name)
+		n.hides, rule.private = append(n.hides, hidden), rule.private || hidden
 	}
 	for _, w := range p.Match {
 		n.where = append(n.where, newCondition(w))

@@ -5,7 +5,6 @@ import (
 	"math/bits"
 
 	"github.com/weirlimit/weir"
-	"github.com/weirlimit/weir/internal/key"
 )
 
 // purpose is what a resolution is for.
@@ -113,19 +112,23 @@ func (d *nativeDomain) apply(pol *nativePolicy, a *asking, p *Plan) error {
 	if a.purpose == toCheck {
 		limits = d.limitsOf(pol, &a.query, values, p.Now)
 	}
-	at := key.Key{Partition: pol.tag}
-	if pol.partition >= 0 {
-		at.Partition = values[pol.partition]
-		n := len(values)
-		for i := range n {
-			if i != pol.partition {
-				values = append(values, values[i])
-			}
-		}
-		at.Values = values[n:]
-	}
 	p.values = values
-	return a.charge(pol, limits, p, &at)
+	if pol.partition < 0 {
+		return a.charge(pol, limits, p, p.only(pol.tag))
+	}
+	return a.charge(pol, limits, p, p.locate(pol.parts(values, p)))
+}
+
+// parts lists the values that the policy counts by, that of its partition first.
+func (p *nativePolicy) parts(values []string, plan *Plan) []part {
+	parts := append(plan.parts[:0], part{p.by[p.partition], values[p.partition], p.hides[p.partition]})
+	for i := range values {
+		if i != p.partition {
+			parts = append(parts, part{p.by[i], values[i], p.hides[i]})
+		}
+	}
+	plan.parts = parts
+	return parts
 }
 
 // lacks is what becomes of a request without a dimension that the policy
@@ -165,9 +168,9 @@ func splitMeters(all []*weir.Meter) meters {
 }
 
 // charge adds the charges. Units are charged at the policy's cost; a request
-// in progress is one, whatever it costs, is given back by a release only, and is not begun by
-// units that are spent already.
-func (a *asking) charge(pol *nativePolicy, limits meters, p *Plan, at *key.Key) error {
+// in progress is one, whatever it costs, is given back by a release only, and
+// is not begun by units that are spent already.
+func (a *asking) charge(pol *nativePolicy, limits meters, p *Plan, at *naming) error {
 	rates, slots := limits.all[:limits.rates], limits.all[limits.rates:]
 	if a.purpose == toCheck && len(rates) > 0 {
 		if err := p.charge(pol.rule, rates, a.descriptor, &a.desc, times(a.cost, pol.unitCost(&a.query)), at); err != nil {

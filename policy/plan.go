@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/pseudonym"
 )
 
 // Plan is what resolving a request gives: the charges to make, and which rule
@@ -25,10 +26,19 @@ type Plan struct {
 	// Now is the instant at which overrides are looked up. The caller sets it
 	// before Resolve; Reset leaves it.
 	Now weir.Micros
+	// Ring is what private values get their pseudonyms from; nil is
+	// pseudonym.Unsalted. The caller sets it as it does Now.
+	Ring *pseudonym.Ring
 
-	keys   []byte
-	values []string // of the key being made
-	found  []int32  // native policies that may match
+	keys    []byte
+	values  []string // of the key being made
+	parts   []part   // what they are made of
+	at      naming   // the counter being named
+	found   []int32  // native policies that may match
+	hasher  pseudonym.Hasher
+	phase   pseudonym.Phase
+	phased  bool // phase is that of Now
+	digests []digested
 }
 
 // Use is one window of one rule that applies.
@@ -75,4 +85,5 @@ func (p *Plan) Denied() bool {
 func (p *Plan) Reset() {
 	p.Charges, p.Uses, p.Descriptors, p.keys = p.Charges[:0], p.Uses[:0], p.Descriptors[:0], p.keys[:0]
 	p.Fail, p.Deadline = FailOpen, 0
+	p.digests, p.phased = p.digests[:0], false
 }

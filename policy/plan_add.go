@@ -11,7 +11,7 @@ const quotaGroup = 1
 // charge adds what a rule asks of one descriptor: a charge per meter. at names
 // the counter: its partition and values; the rest comes from the rule and the
 // meter.
-func (p *Plan) charge(r *Rule, meters []*weir.Meter, descriptor int, d *weir.Descriptor, cost int64, at *key.Key) error {
+func (p *Plan) charge(r *Rule, meters []*weir.Meter, descriptor int, d *weir.Descriptor, cost int64, at *naming) error {
 	mode := r.Mode
 	switch {
 	case d.Refund:
@@ -21,7 +21,11 @@ func (p *Plan) charge(r *Rule, meters []*weir.Meter, descriptor int, d *weir.Des
 	}
 	for _, m := range meters {
 		at.Domain, at.Rule, at.Algorithm, at.Window = r.Domain, r.ID, m.Limit.Algorithm, m.Limit.Window
-		i, err := p.add(weir.Charge{Key: p.key(at), Meter: m, Cost: cost, Mode: mode, Group: groupOf(r, mode)})
+		c := weir.Charge{Key: p.key(&at.Key), Meter: m, Cost: cost, Mode: mode, Group: groupOf(r, mode)}
+		if at.private {
+			c.Twin, c.Twinning = p.twinOf(at, horizonOf(m, r.Mode))
+		}
+		i, err := p.add(c)
 		if err != nil {
 			return err
 		}

@@ -56,6 +56,8 @@ type Rule struct {
 	Metadata       map[string]any // Envoy: merged into dynamic_metadata
 	DetailedMetric bool
 	ValueToMetric  bool
+
+	private bool // counters differ by a private value
 }
 
 // Problem is something wrong, or doubtful, in what was written.

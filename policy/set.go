@@ -14,6 +14,10 @@ type Options struct {
 	EnvoyShadow, EnvoyQuota bool
 	// MergeDomains lets several Envoy files share a domain.
 	MergeDomains bool
+	// Private names the dimensions, and in Envoy's format the entries, whose
+	// values become pseudonyms before they become part of a key; nil is
+	// DefaultPrivate. Matching sees the values themselves.
+	Private []string
 	// Overrides are asked for native limits first; nil for none.
 	Overrides Overrides
 }

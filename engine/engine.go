@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/pseudonym"
 	"github.com/weirlimit/weir/policy"
 )
 
@@ -18,6 +19,10 @@ type Options struct {
 	Store    weir.Store
 	Deadline time.Duration // per check; a rule and a request may ask for less
 	Hooks    weir.Hooks
+	// Pseudonyms returns the ring that private values are named by; it is asked
+	// once per decision, must not block and never returns nil. nil is a ring
+	// without a salt, the same in all programs.
+	Pseudonyms func() *pseudonym.Ring
 }
 
 // Engine decides requests. Make one with New.
@@ -25,6 +30,7 @@ type Engine struct {
 	store    weir.Store
 	deadline time.Duration
 	hooks    weir.Hooks
+	ring     func() *pseudonym.Ring
 	loaded   atomic.Pointer[loaded]
 	flows    sync.Pool
 }
@@ -49,7 +55,10 @@ func New(o Options) (*Engine, error) {
 	if o.Deadline <= 0 {
 		o.Deadline = DefaultDeadline
 	}
-	e := &Engine{store: o.Store, deadline: o.Deadline, hooks: o.Hooks}
+	if o.Pseudonyms == nil {
+		o.Pseudonyms = pseudonym.Unsalted
+	}
+	e := &Engine{store: o.Store, deadline: o.Deadline, hooks: o.Hooks, ring: o.Pseudonyms}
 	e.flows.New = func() any { return newFlow(e) }
 	return e, nil
 }

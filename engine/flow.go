@@ -59,7 +59,7 @@ func (f *flow) prepare() (decided bool, err error) {
 		return true, notReady()
 	}
 	f.dec.PolicyVersion, f.dec.SetSerial = f.under.set.Version(), f.under.serial
-	f.plan.Now = weir.MicrosAt(f.began)
+	f.plan.Now, f.plan.Ring = weir.MicrosAt(f.began), f.engine.ring()
 	if err := f.under.set.Resolve(f.req, &f.plan); err != nil {
 		return true, err
 	}

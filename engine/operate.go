@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/policy"
@@ -14,6 +15,7 @@ type Usage struct {
 	Limit   weir.Limit
 	Mode    weir.Mode
 	Key     string // the counter's name in the store
+	Twin    string // its other name, while the salts of private values change
 	Outcome weir.Outcome
 }
 
@@ -24,7 +26,7 @@ func (e *Engine) Release(ctx context.Context, r *weir.Request) (int64, string, e
 	if err != nil {
 		return 0, "", err
 	}
-	var p policy.Plan
+	p := e.plan()
 	if err := set.ResolveRelease(r, &p); err != nil {
 		return 0, "", err
 	}
@@ -53,7 +55,7 @@ func (e *Engine) Usage(ctx context.Context, r *weir.Request) ([]Usage, string, e
 	// Looking acquires nothing: any id will do for limits that need one.
 	look := *r
 	look.ID = "usage"
-	var p policy.Plan
+	p := e.plan()
 	if err := set.Resolve(&look, &p); err != nil {
 		return nil, "", err
 	}
@@ -61,25 +63,54 @@ func (e *Engine) Usage(ctx context.Context, r *weir.Request) ([]Usage, string, e
 	for i := range p.Uses {
 		u := &p.Uses[i]
 		c := &p.Charges[u.Charge]
-		o, err := e.store.Read(ctx, c.Key, c.Meter)
+		o, err := e.read(ctx, c)
 		if err != nil {
 			return nil, "", err
 		}
-		out = append(out, Usage{Rule: u.Rule.ID, Limit: u.Meter.Limit, Mode: c.Mode, Key: strings.Clone(c.Key), Outcome: o})
+		out = append(out, Usage{
+			Rule: u.Rule.ID, Limit: u.Meter.Limit, Mode: c.Mode,
+			Key: strings.Clone(c.Key), Twin: strings.Clone(c.Twin), Outcome: o,
+		})
 	}
 	return out, set.Version(), nil
 }
 
+// plan is one to resolve with, now.
+func (e *Engine) plan() policy.Plan {
+	return policy.Plan{Now: weir.MicrosAt(time.Now()), Ring: e.ring()}
+}
+
+// read looks at a charge's counter, under whichever of its names it is.
+func (e *Engine) read(ctx context.Context, c *weir.Charge) (weir.Outcome, error) {
+	if c.Twin == "" {
+		return e.store.Read(ctx, c.Key, c.Meter)
+	}
+	look := *c
+	look.Mode, look.Cost, look.Group = weir.Peek, 0, 0
+	b := weir.Batch{Entries: []weir.Entry{{Charges: []weir.Charge{look}}}}
+	e.store.Decide(ctx, &b)
+	if err := b.Entries[0].Err; err != nil {
+		return weir.Outcome{}, err
+	}
+	return b.Entries[0].Outcomes[0], nil
+}
+
 // Reset forgets what is in use of every limit that applies to r, and returns
-// what it was.
+// what it was. A counter with two names is forgotten under one after the other:
+// a check in between may keep it.
 func (e *Engine) Reset(ctx context.Context, r *weir.Request) ([]Usage, string, error) {
 	before, version, err := e.Usage(ctx, r)
 	if err != nil {
 		return nil, "", err
 	}
 	for i := range before {
-		if err := e.store.Reset(ctx, before[i].Key); err != nil {
-			return nil, "", err
+		for _, name := range []string{before[i].Twin, before[i].Key} {
+			if name == "" {
+				continue
+			}
+			if err := e.store.Reset(ctx, name); err != nil {
+				return nil, "", err
+			}
 		}
 	}
 	return before, version, nil

@@ -22,6 +22,7 @@ type explainFlags struct {
 	timeout time.Duration
 	output  string
 	redis   redisFlags
+	salt    saltFlags
 }
 
 func newExplain(sys system) *cobra.Command {
@@ -51,6 +52,7 @@ It asks no server and charges nothing.`,
 	fromEnv(flags, "timeout", "WEIR_EXPLAIN_TIMEOUT")
 	addOutput(cmd, &f.output)
 	f.redis.register(flags)
+	f.salt.register(flags)
 	return cmd
 }
 
@@ -69,7 +71,11 @@ func runExplain(ctx context.Context, sys system, f *explainFlags) error {
 	if err != nil {
 		return err
 	}
-	out := explained{Explanation: policy.ExplainAt(set, &s.Request, weir.MicrosAt(time.Now()))}
+	ring, err := f.salt.read()
+	if err != nil {
+		return err
+	}
+	out := explained{Explanation: policy.ExplainBy(set, &s.Request, &policy.Plan{Now: weir.MicrosAt(time.Now()), Ring: ring})}
 	if out.Format == "none" {
 		out.Domains = domainsOf(set)
 	}
@@ -94,6 +100,7 @@ func (f *explainFlags) load(ctx context.Context) (*policy.Set, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Private = f.salt.private
 	loader, err := policyfile.New(o)
 	if err != nil {
 		return nil, err
@@ -135,7 +142,7 @@ func (f *explainFlags) look(ctx context.Context, sys system, out *explained) (er
 	name := "redis at " + strings.Join(o.Addrs, ", ")
 	out.Store, out.State = name, []counterState{}
 	for _, c := range out.Charges {
-		o, err := store.Read(ctx, c.Key, c.Meter)
+		o, err := readCharge(ctx, store, &c)
 		if err != nil {
 			return &weir.Error{Message: "read " + c.Rule + " from " + name, Err: err}
 		}
@@ -145,4 +152,19 @@ func (f *explainFlags) look(ctx context.Context, sys system, out *explained) (er
 		})
 	}
 	return nil
+}
+
+// readCharge looks at a charge's counter, under whichever of its names it is.
+func readCharge(ctx context.Context, store weir.Store, c *policy.ExplainedCharge) (weir.Outcome, error) {
+	if c.Twin == "" {
+		return store.Read(ctx, c.Key, c.Meter)
+	}
+	b := weir.Batch{Entries: []weir.Entry{{Charges: []weir.Charge{{
+		Key: c.Key, Twin: c.Twin, Twinning: c.Twinning, Meter: c.Meter, Mode: weir.Peek,
+	}}}}}
+	store.Decide(ctx, &b)
+	if err := b.Entries[0].Err; err != nil {
+		return weir.Outcome{}, err
+	}
+	return b.Entries[0].Outcomes[0], nil
 }

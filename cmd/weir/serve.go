@@ -26,6 +26,7 @@ type serveFlags struct {
 	redis    redisFlags
 	tls      tlsFlags
 	identity identityFlags
+	salt     saltFlags
 	peer     peerSettings
 }
 
@@ -78,6 +79,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	f.redis.register(flags)
 	f.identity.register(flags)
 	f.tls.register(flags)
+	f.salt.register(flags)
 }
 
 // logger makes the log that the flags ask for.

@@ -17,6 +17,7 @@ import (
 	"github.com/weirlimit/weir/internal/forwardauth"
 	"github.com/weirlimit/weir/internal/obs"
 	"github.com/weirlimit/weir/internal/policyfile"
+	"github.com/weirlimit/weir/internal/pseudonym"
 	"github.com/weirlimit/weir/policy"
 )
 
@@ -27,6 +28,7 @@ type server struct {
 	log     *slog.Logger
 	store   weir.Store
 	engine  *engine.Engine
+	ring    func() *pseudonym.Ring // what private values are named by
 	metrics *obs.Metrics
 	health  *admin.Health
 	loader  *policyfile.Loader // nil when the sample is served
@@ -53,6 +55,9 @@ func newServer(ctx context.Context, sys system, f *serveFlags, log *slog.Logger)
 	if err := s.openTLS(); err != nil {
 		return nil, err
 	}
+	if err := s.loadSalts(); err != nil {
+		return nil, err
+	}
 	hooks := s.metrics.Hooks()
 	store, where, err := f.redis.openFor(ctx, peerPassword(sys.lookupEnv), hooks, f.peer.prefix)
 	if err != nil {
@@ -62,7 +67,7 @@ func newServer(ctx context.Context, sys system, f *serveFlags, log *slog.Logger)
 	if f.redis.files != nil {
 		s.followed = append(s.followed, followed{"redis certificates", f.redis.files})
 	}
-	s.engine, err = engine.New(engine.Options{Store: store, Deadline: f.deadline, Hooks: hooks})
+	s.engine, err = engine.New(engine.Options{Store: store, Deadline: f.deadline, Hooks: hooks, Pseudonyms: s.ring})
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +95,7 @@ func (s *server) load(ctx context.Context) error {
 	l, err := policyfile.New(policyfile.Options{
 		Paths: s.flags.config, Compat: s.flags.compat == "envoy", MergeDomains: s.flags.peer.mergeDomains,
 		Shadow: s.flags.peer.globalShadow, Quota: s.flags.peer.globalQuota,
-		DotFiles: s.flags.peer.dotFiles, CacheDir: s.flags.cacheDir,
+		DotFiles: s.flags.peer.dotFiles, CacheDir: s.flags.cacheDir, Private: s.flags.salt.private,
 	})
 	if err != nil {
 		return err
@@ -109,7 +114,7 @@ func (s *server) loadSample() error {
 	if policy.HasErrors(problems) {
 		return errors.New("the sample policy is broken: " + problems[0].String())
 	}
-	set, problems := policy.Compile([]*policy.File{f}, policy.Options{})
+	set, problems := policy.Compile([]*policy.File{f}, policy.Options{Private: s.flags.salt.private})
 	if set == nil {
 		return fmt.Errorf("the sample policy does not compile: %v", problems)
 	}
@@ -155,6 +160,7 @@ func (s *server) swap(set *policy.Set) {
 	}
 	s.metrics.SetLoaded(s.engine.NextSerial(), set.Version(), rules)
 	s.engine.Swap(set)
+	s.checkRetention(set)
 	s.health.Started(partPolicies)
 }
 

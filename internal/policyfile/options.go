@@ -46,6 +46,9 @@ type Options struct {
 	// Shadow and Quota are passed on to the compiler: every Envoy rule in
 	// shadow_mode, or in quota_mode.
 	Shadow, Quota bool
+	// Private is passed on to the compiler: the names of private dimensions, nil
+	// for its default.
+	Private []string
 	// DotFiles reads files and directories whose names begin with a dot, too.
 	// Names that begin with two dots are never read by themselves.
 	DotFiles bool
@@ -115,7 +118,7 @@ func (o *Options) setDefaults() {
 		o.Parse = func(name string, data []byte) (*policy.File, []policy.Problem) { return Parse(name, data, compat) }
 	}
 	if o.Compile == nil {
-		as := policy.Options{EnvoyCompat: o.Compat, MergeDomains: o.MergeDomains, EnvoyShadow: o.Shadow, EnvoyQuota: o.Quota}
+		as := policy.Options{EnvoyCompat: o.Compat, MergeDomains: o.MergeDomains, EnvoyShadow: o.Shadow, EnvoyQuota: o.Quota, Private: o.Private}
 		o.Compile = func(files []*policy.File) (*policy.Set, []policy.Problem) { return policy.Compile(files, as) }
 	}
 	if o.events == nil {

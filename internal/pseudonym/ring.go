@@ -91,10 +91,10 @@ func (c *Config) check() error {
 	switch {
 	case c.Overlap < MinOverlap || c.Overlap > MaxOverlap:
 		return invalid("overlap", "1m is far more than clocks that are kept in step differ by",
-			"%s is outside %s to %s", weir.WindowText(c.Overlap), weir.WindowText(MinOverlap), weir.WindowText(MaxOverlap))
+			"%s is outside 1s to 1h", weir.WindowText(c.Overlap))
 	case c.Retention < MinRetention || c.Retention > MaxRetention:
 		return invalid("retention", "give the longest window of a limit by a private value",
-			"%s is outside %s to %s", weir.WindowText(c.Retention), weir.WindowText(MinRetention), weir.WindowText(MaxRetention))
+			"%s is outside 10m to 365d", weir.WindowText(c.Retention))
 	case len(c.Salts) == 0:
 		return invalid("salts", "weir salt new makes a file with one", "there is none")
 	case len(c.Salts) > MaxSalts:

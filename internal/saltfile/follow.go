@@ -12,7 +12,7 @@ import (
 type Loaded struct {
 	Ring *pseudonym.Ring
 	// Late are salts that other instances may have used before this one read of
-	// them: what they counted meanwhile was counted twice, by either name.
+	// them: until now this one may have counted beside them.
 	Late    []pseudonym.Salt
 	Warning string // of how the file is kept, or empty
 }

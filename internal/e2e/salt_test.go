@@ -100,7 +100,7 @@ func openWindow(now time.Time) string {
 	return "13h" // all of them end together once in years
 }
 
-// weir runs the program and returns what it prints.
+// runWeir runs the program and returns what it prints.
 func runWeir(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := exec.Command(binary, args...).CombinedOutput()

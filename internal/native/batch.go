@@ -68,15 +68,19 @@ func (b *stream) receive(s weirv1.Limiter_CheckBatchServer) error {
 	}
 }
 
-// admit waits until n more checks may be outstanding.
+// admit waits until n more checks may be outstanding. It tells whether they
+// are: nobody answers those of a stream that is broken.
 func (b *stream) admit(n int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for b.mu.outstanding > 0 && b.mu.outstanding+n > maxOutstanding && !b.mu.broken {
 		b.changed.Wait()
 	}
+	if b.mu.broken {
+		return false
+	}
 	b.mu.outstanding += n
-	return !b.mu.broken
+	return true
 }
 
 // ask submits one check; its answer comes by callback.

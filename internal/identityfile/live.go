@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -192,10 +193,18 @@ func (l *Live) look(ctx context.Context, failure string, told func(error)) strin
 	for _, f := range g.files {
 		changed, err := f.load()
 		if err != nil {
-			told(fmt.Errorf("%s: %w", f.path, err))
+			told(inFile(f.path, err))
 		} else if changed {
 			told(nil)
 		}
 	}
 	return ""
+}
+
+// inFile says which file an error is about, unless it does so itself.
+func inFile(path string, err error) error {
+	if strings.Contains(err.Error(), path) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }

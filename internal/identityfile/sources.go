@@ -53,7 +53,7 @@ func (l *Live) setFile(g *generation, name string, parse func([]byte) (*token.Ke
 	path := l.path(name)
 	f, err := reload.Open(func(c [][]byte) (*token.KeySet, error) { return parse(c[0]) }, path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, inFile(path, err)
 	}
 	g.files = append(g.files, file{path, f.Load})
 	return setFile{f}, nil

@@ -1,0 +1,117 @@
+package httplimit
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/weirlimit/weir"
+)
+
+// Dimensions appends what tells requests apart to dst, such as tenant=acme. An
+// error refuses the request with 400, unless it is a *weir.Error whose code is
+// temporary: that is a checker which cannot decide.
+type Dimensions func(r *http.Request, dst []weir.Pair) ([]weir.Pair, error)
+
+// MaxValueBytes is the longest value that Header and PathValue take; a server
+// takes no longer ones.
+const MaxValueBytes = 256
+
+// Header makes a dimension of a header field. A request without the field does
+// not have the dimension; one that has it twice, or with a value that is no
+// UTF-8 or has more than MaxValueBytes, is refused.
+//
+// It believes what the field says: use it only behind a gateway that sets the
+// field itself, whatever the client sent. Where clients connect directly they
+// would choose whose quota they spend.
+func Header(dimension, field string) Dimensions {
+	key := http.CanonicalHeaderKey(field)
+	return func(r *http.Request, dst []weir.Pair) ([]weir.Pair, error) {
+		values := r.Header[key]
+		switch {
+		case len(values) == 0 || len(values) == 1 && values[0] == "":
+			return dst, nil
+		case len(values) > 1:
+			return dst, invalid(dimension, "the header field "+key+" is there twice", "send it once")
+		case len(values[0]) > MaxValueBytes || !utf8.ValidString(values[0]):
+			return dst, invalid(dimension, "the header field "+key+" is too long or not UTF-8", "256 bytes are the most")
+		}
+		return append(dst, weir.Pair{Name: dimension, Value: values[0]}), nil
+	}
+}
+
+// PathValue makes a dimension of a wildcard of the pattern that the
+// http.ServeMux matched, under the wildcard's name: /tenants/{tenant}/ gives
+// tenant. Wrap the handler that is registered with the pattern, not the mux:
+// around the mux nothing is matched yet.
+//
+// The caller chooses the path. Use it for what is named there and checked by
+// the handler, not for who is asking.
+func PathValue(name string) Dimensions {
+	return func(r *http.Request, dst []weir.Pair) ([]weir.Pair, error) {
+		v := r.PathValue(name)
+		switch {
+		case v == "":
+			return dst, nil
+		case len(v) > MaxValueBytes || !utf8.ValidString(v):
+			return dst, invalid(name, "the path's value is too long or not UTF-8", "256 bytes are the most")
+		}
+		return append(dst, weir.Pair{Name: name, Value: v}), nil
+	}
+}
+
+// Constant makes a dimension that is the same for all requests, such as the
+// region this process runs in.
+func Constant(dimension, value string) Dimensions {
+	return func(_ *http.Request, dst []weir.Pair) ([]weir.Pair, error) {
+		return append(dst, weir.Pair{Name: dimension, Value: value}), nil
+	}
+}
+
+// RemoteIP makes the dimension ip of the address that the connection comes
+// from, which nobody can forge. An IPv6 address counts by its /64, which is
+// what a customer of a network is given. Behind a proxy it is the proxy's
+// address: take the client's from the proxy there.
+func RemoteIP() Dimensions {
+	return func(r *http.Request, dst []weir.Pair) ([]weir.Pair, error) {
+		ip, ok := remoteIP(r.RemoteAddr)
+		if !ok {
+			return dst, invalid("ip", "the connection has no IP address", "use another dimension than httplimit.RemoteIP")
+		}
+		return append(dst, weir.Pair{Name: "ip", Value: ip}), nil
+	}
+}
+
+// remoteIP returns the address of "address:port". Of IPv4, as net/http writes
+// it, it is a part of the text, and nothing is allocated.
+func remoteIP(hostport string) (string, bool) {
+	if host, ok := plainIPv4(hostport); ok {
+		return host, true
+	}
+	ap, err := netip.ParseAddrPort(hostport)
+	if err != nil {
+		return "", false
+	}
+	addr := ap.Addr().Unmap().WithZone("")
+	if addr.Is4() {
+		return addr.String(), true
+	}
+	prefix, err := addr.Prefix(64)
+	return prefix.String(), err == nil
+}
+
+// plainIPv4 cuts the port off a text that has nothing but digits and dots
+// before it, as only an IPv4 address does that a listener gave.
+func plainIPv4(hostport string) (string, bool) {
+	i := strings.IndexByte(hostport, ':')
+	if i < len("1.1.1.1") || i > len("255.255.255.255") {
+		return "", false
+	}
+	for _, c := range []byte(hostport[:i]) {
+		if c != '.' && (c < '0' || c > '9') {
+			return "", false
+		}
+	}
+	return hostport[:i], true
+}

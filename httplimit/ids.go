@@ -1,0 +1,35 @@
+package httplimit
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/weirlimit/weir"
+)
+
+// ids makes request ids that no other process makes.
+type ids struct {
+	prefix string
+	last   *atomic.Uint64
+}
+
+func newIDs() ids {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return ids{prefix: hex.EncodeToString(b[:]) + "-", last: new(atomic.Uint64)}
+}
+
+func (i *ids) next() string {
+	var buf [64]byte
+	return string(strconv.AppendUint(append(buf[:0], i.prefix...), i.last.Add(1), 36))
+}
+
+// wantsID tells whether a check was refused because a limit of concurrency
+// needs the request's id.
+func wantsID(err error) bool {
+	e, ok := errors.AsType[*weir.Error](err)
+	return ok && e.Code == weir.CodeInvalid && (e.Field == "id" || e.Field == "request_id")
+}

@@ -26,7 +26,7 @@ type config struct {
 	refund func(status int) bool
 
 	headers  bool
-	denial  func(http.ResponseWriter, *http.Request, *weir.Decision)
+	denial   func(http.ResponseWriter, *http.Request, *weir.Decision)
 	onError  func(http.ResponseWriter, *http.Request, error)
 	log      func(error)
 	closed   bool

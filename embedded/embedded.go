@@ -1,0 +1,139 @@
+package embedded
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/engine"
+	"github.com/weirlimit/weir/internal/policyfile"
+	"github.com/weirlimit/weir/memstore"
+	"github.com/weirlimit/weir/policy"
+)
+
+// Limits decides requests by policies. Make one with Open or Parse.
+type Limits struct {
+	engine *engine.Engine
+	store  weir.Store // to be closed; nil when it is the caller's
+	log    *slog.Logger
+	told   func(Reload)
+
+	loader *policyfile.Loader // nil when nothing is followed
+	stop   context.CancelFunc
+	done   chan struct{}
+	close  func() error
+
+	mu struct {
+		sync.Mutex
+		last string // what was said last, so that it is said once
+	}
+}
+
+var (
+	_ weir.AsyncChecker = (*Limits)(nil)
+	_ weir.Releaser     = (*Limits)(nil)
+)
+
+// Open loads the policies of a file, or of the files of a directory, and
+// follows them until Close. What is wrong with any of them is the error.
+func Open(path string, opts ...Option) (*Limits, error) {
+	c := newConfig(opts)
+	loader, err := policyfile.New(policyfile.Options{
+		Paths: append([]string{path}, c.paths...), Compat: c.compat, MergeDomains: c.compat,
+	})
+	if err != nil {
+		return nil, err
+	}
+	set, report, err := loader.Load(context.Background())
+	if problems := report.All(); policy.HasErrors(problems) {
+		return nil, problem(problems)
+	}
+	if err != nil {
+		return nil, err
+	}
+	l, err := newLimits(&c, set)
+	if err != nil {
+		return nil, err
+	}
+	l.loader = loader
+	l.tell(report)
+	l.follow()
+	return l, nil
+}
+
+// Parse makes limits of policies that are part of the program, as YAML or JSON
+// of either format. They do not change.
+func Parse(text string, opts ...Option) (*Limits, error) {
+	c := newConfig(opts)
+	f, problems := policyfile.Parse("policies", []byte(text), c.compat)
+	if policy.HasErrors(problems) {
+		return nil, problem(problems)
+	}
+	set, problems := policy.Compile([]*policy.File{f}, policy.Options{EnvoyCompat: c.compat})
+	if set == nil || policy.HasErrors(problems) {
+		return nil, problem(problems)
+	}
+	return newLimits(&c, set)
+}
+
+func newLimits(c *config, set *policy.Set) (*Limits, error) {
+	l := &Limits{log: c.log, told: c.told, stop: func() {}, done: make(chan struct{})}
+	store := c.store
+	if store == nil {
+		own := memstore.New(memstore.WithHooks(c.hooks))
+		store, l.store = own, own
+	}
+	var err error
+	l.engine, err = engine.New(engine.Options{Store: store, Deadline: c.deadline, Hooks: c.hooks})
+	if err != nil {
+		return nil, err
+	}
+	l.engine.Swap(set)
+	l.close = sync.OnceValue(l.end)
+	return l, nil
+}
+
+// follow has the files watched.
+func (l *Limits) follow() {
+	ctx, stop := context.WithCancel(context.Background())
+	l.stop = stop
+	go func() {
+		defer close(l.done)
+		_ = l.loader.Watch(ctx, func(*policy.Set, policyfile.Report) { l.apply() }) // the only one who watches
+	}()
+}
+
+// Check implements weir.Checker.
+func (l *Limits) Check(ctx context.Context, r *weir.Request, d *weir.Decision) error {
+	return l.engine.Check(ctx, r, d)
+}
+
+// Submit implements weir.AsyncChecker.
+func (l *Limits) Submit(r *weir.Request, d *weir.Decision, done func(error)) {
+	l.engine.Submit(r, d, done)
+}
+
+// Release implements weir.Releaser.
+func (l *Limits) Release(ctx context.Context, r *weir.Request) (int64, string, error) {
+	return l.engine.Release(ctx, r)
+}
+
+// Version names the policies in force: the same contents have the same version.
+func (l *Limits) Version() string { return l.engine.Set().Version() }
+
+// Close stops following the files and forgets the counters, unless they are in
+// a store of the caller's, which stays open. Checks are then answered by the
+// policies' on_failure. It may be called more than once.
+func (l *Limits) Close() error { return l.close() }
+
+func (l *Limits) end() error {
+	if l.loader != nil {
+		l.stop()
+		<-l.done
+	}
+	if l.store != nil {
+		return l.store.Close()
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package embedded
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/weirlimit/weir"
+)
+
+type config struct {
+	paths    []string
+	store    weir.Store
+	deadline time.Duration
+	hooks    weir.Hooks
+	log      *slog.Logger
+	told     func(Reload)
+	compat   bool
+}
+
+func newConfig(opts []Option) config {
+	var c config
+	for _, o := range opts {
+		o(&c)
+	}
+	if c.log == nil {
+		c.log = slog.Default()
+	}
+	return c
+}
+
+// Option changes what Open and Parse make.
+type Option func(*config)
+
+// WithPaths adds files and directories to the one that Open is given. Where two
+// contradict each other the earlier wins.
+func WithPaths(paths ...string) Option {
+	return func(c *config) { c.paths = append(c.paths, paths...) }
+}
+
+// WithStore keeps the counters in s, such as one on Redis that several processes
+// share, in place of this process's memory. Close leaves it open.
+func WithStore(s weir.Store) Option { return func(c *config) { c.store = s } }
+
+// WithDeadline bounds how long a check waits for the store, 10 ms unless set.
+func WithDeadline(d time.Duration) Option { return func(c *config) { c.deadline = d } }
+
+// WithHooks sets what is told of decisions, for metrics.
+func WithHooks(h weir.Hooks) Option { return func(c *config) { c.hooks = h } }
+
+// WithLogger sets where reloads are logged, slog.Default unless set. Problems
+// are errors, doubts are warnings, new policies are information.
+func WithLogger(log *slog.Logger) Option { return func(c *config) { c.log = log } }
+
+// WithOnReload is told of every load that has something new to say, the first
+// too. The next one waits for it; it must not call Reload.
+func WithOnReload(told func(Reload)) Option { return func(c *config) { c.told = told } }
+
+// WithCompat counts and loads as envoyproxy/ratelimit does; see
+// docs/migrate-from-envoy-ratelimit.md.
+func WithCompat() Option { return func(c *config) { c.compat = true } }

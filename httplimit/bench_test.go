@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/weirlimit/weir/httplimit"
+	"github.com/weirlimit/weir/memstore"
 )
 
 // many is a limit that nothing here exhausts.
@@ -56,7 +57,7 @@ func BenchmarkServeHTTP(b *testing.B) {
 		{"after", []httplimit.Option{httplimit.WithCostAfter(httplimit.BytesCost(1))}},
 	} {
 		b.Run(bc.name, func(b *testing.B) {
-			h := httplimit.New(decider(b, many, moving), bc.options...)(nothing)
+			h := httplimit.New(decider(b, many, memstore.WithShards(0)), bc.options...)(nothing)
 			w := &discard{h: http.Header{}}
 			b.ReportAllocs()
 			i := 0

@@ -46,7 +46,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	set.SetOutput(stderr)
 	set.BoolVar(&o.quick, "quick", false, "few and short rounds: a look, not a measurement")
 	set.BoolVar(&o.check, "check", false, "exit with 1 when a bar is missed")
-	set.StringVar(&o.only, "only", "", "measure only `part`: memory or redis")
+	set.StringVar(&o.only, "only", "", "measure only `part`: memory, middleware or redis")
 	set.StringVar(&o.out, "out", "", "write the document to `file`; "+document+" by default, and nowhere with -quick or -only")
 	set.IntVar(&o.rounds, "rounds", 0, "how often each library takes its turn; 5 by default, 2 with -quick")
 	if err := set.Parse(args); err != nil {
@@ -55,8 +55,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	switch {
 	case set.NArg() > 0:
 		return options{}, fmt.Errorf("unexpected argument %q", set.Arg(0))
-	case o.only != "" && o.only != "memory" && o.only != "redis":
-		return options{}, fmt.Errorf("-only is memory or redis, not %q", o.only)
+	case o.only != "" && o.only != "memory" && o.only != "middleware" && o.only != "redis":
+		return options{}, fmt.Errorf("-only is memory, middleware or redis, not %q", o.only)
 	case o.rounds < 0:
 		return options{}, fmt.Errorf("-rounds is 1 or more, not %d", o.rounds)
 	}
@@ -121,14 +121,21 @@ func verdict(bars []report.Bar) (text string, met bool) {
 }
 
 func measureAll(ctx context.Context, o options, doc *report.Document, log func(string, ...any)) error {
-	if o.only != "redis" {
+	measures := func(part string) bool { return o.only == "" || o.only == part }
+	if measures("memory") {
 		res, err := measure.Memory(memoryPlan(o, log), peer.InMemory())
 		if err != nil {
 			return err
 		}
 		doc.Memory = &res
 	}
-	if o.only == "memory" {
+	if measures("middleware") {
+		var err error
+		if doc.Middleware, err = measure.Middleware(middlewarePlan(o, log), peer.Middlewares()); err != nil {
+			return err
+		}
+	}
+	if !measures("redis") {
 		return nil
 	}
 	return redisproc.Run(func(srv *redistest.Server) (err error) {
@@ -153,6 +160,20 @@ func memoryPlan(o options, log func(string, ...any)) measure.MemoryPlan {
 	}
 	if o.quick {
 		plan.Checks /= 5
+	}
+	return plan
+}
+
+func middlewarePlan(o options, log func(string, ...any)) measure.MiddlewarePlan {
+	plan := measure.MiddlewarePlan{
+		Keys:     []int{1, 10_000},
+		Cores:    []int{1, 2},
+		Requests: 300_000,
+		Rounds:   o.rounds * 2, // short ones: a neighbour's burst of work falls on few
+		Log:      log,
+	}
+	if o.quick {
+		plan.Requests /= 3
 	}
 	return plan
 }

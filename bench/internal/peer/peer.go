@@ -48,6 +48,8 @@ func OnRedis() []Redis {
 // Modules are the libraries compared with, and the client most of them share.
 var Modules = []string{
 	"github.com/redis/rueidis",
+	"github.com/go-chi/httprate",
+	"github.com/didip/tollbooth/v7",
 	"github.com/sethvargo/go-limiter",
 	"github.com/throttled/throttled/v2",
 	"github.com/ulule/limiter/v3",

@@ -2,6 +2,7 @@ package peer
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/throttled/throttled/v2"
 	"github.com/throttled/throttled/v2/store/goredisstore.v9"
@@ -39,11 +40,15 @@ type throttledLimiter struct {
 }
 
 func newThrottled(store throttled.GCRAStoreCtx, l Limit, closer func() error) (Limiter, error) {
-	gcra, err := throttled.NewGCRARateLimiterCtx(store, throttled.RateQuota{
+	gcra, err := newGCRA(store, l)
+	return &throttledLimiter{gcra, closer}, err
+}
+
+func newGCRA(store throttled.GCRAStoreCtx, l Limit) (*throttled.GCRARateLimiterCtx, error) {
+	return throttled.NewGCRARateLimiterCtx(store, throttled.RateQuota{
 		MaxRate:  throttled.PerDuration(int(l.Count), l.Period),
 		MaxBurst: int(l.Count) - 1, // on top of the one that always passes
 	})
-	return &throttledLimiter{gcra, closer}, err
 }
 
 func (t *throttledLimiter) Allow(ctx context.Context, key string) (bool, error) {
@@ -52,3 +57,19 @@ func (t *throttledLimiter) Allow(ctx context.Context, key string) (bool, error) 
 }
 
 func (t *throttledLimiter) Close() error { return t.close() }
+
+var throttledMiddleware = Middleware{
+	Name: "throttled",
+	New: func(l Limit, _ int, next http.Handler) (Wrapped, error) {
+		store, err := memstore.NewCtx(0)
+		if err != nil {
+			return Wrapped{}, err
+		}
+		gcra, err := newGCRA(store, l)
+		if err != nil {
+			return Wrapped{}, err
+		}
+		h := throttled.HTTPRateLimiterCtx{RateLimiter: gcra, VaryBy: &throttled.VaryBy{RemoteAddr: true}}
+		return wrapped(h.RateLimit(next)), nil
+	},
+}

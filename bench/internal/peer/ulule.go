@@ -2,8 +2,10 @@ package peer
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/ulule/limiter/v3"
+	"github.com/ulule/limiter/v3/drivers/middleware/stdlib"
 	"github.com/ulule/limiter/v3/drivers/store/memory"
 	"github.com/ulule/limiter/v3/drivers/store/redis"
 )
@@ -42,3 +44,11 @@ func (u *ulule) Allow(ctx context.Context, key string) (bool, error) {
 }
 
 func (u *ulule) Close() error { return u.close() }
+
+var ululeMiddleware = Middleware{
+	Name: "ulule/limiter",
+	New: func(l Limit, _ int, next http.Handler) (Wrapped, error) {
+		lim := limiter.New(memory.NewStore(), limiter.Rate{Limit: l.Count, Period: l.Period})
+		return wrapped(stdlib.NewMiddleware(lim).Handler(next)), nil
+	},
+}

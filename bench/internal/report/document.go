@@ -17,6 +17,7 @@ type Document struct {
 	Command      string
 	Rounds       int
 	Memory       *measure.MemoryResult
+	Middleware   []measure.SpeedTable
 	Redis        []measure.LoadTable
 	KeySizes     []measure.KeySize
 }
@@ -27,6 +28,7 @@ func (d *Document) Bars() []Bar {
 	if d.Memory != nil {
 		bars = append(bars, MemoryBars(*d.Memory)...)
 	}
+	bars = append(bars, middlewareBars(d.Middleware)...)
 	bars = append(bars, RedisBars(d.Redis)...)
 	return append(bars, keySizeBars(d.KeySizes)...)
 }
@@ -42,6 +44,9 @@ func (d *Document) Markdown() string {
 	b.WriteString("\n## Bars\n\n" + barTable(d.Bars()).Markdown())
 	if d.Memory != nil {
 		b.WriteString("\n" + d.memory())
+	}
+	if d.Middleware != nil {
+		b.WriteString("\n" + d.middleware())
 	}
 	if d.Redis != nil {
 		b.WriteString("\n" + d.redis())

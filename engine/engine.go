@@ -33,6 +33,7 @@ type Engine struct {
 	ring     func() *pseudonym.Ring
 	loaded   atomic.Pointer[loaded]
 	flows    sync.Pool
+	waiters  sync.Pool
 }
 
 // loaded is a set and its number.
@@ -60,6 +61,7 @@ func New(o Options) (*Engine, error) {
 	}
 	e := &Engine{store: o.Store, deadline: o.Deadline, hooks: o.Hooks, ring: o.Pseudonyms}
 	e.flows.New = func() any { return newFlow(e) }
+	e.waiters.New = func() any { return newWaiter() }
 	return e, nil
 }
 
@@ -104,7 +106,7 @@ func (e *Engine) Submit(r *weir.Request, d *weir.Decision, done func(error)) {
 
 // Check implements weir.Checker.
 func (e *Engine) Check(ctx context.Context, r *weir.Request, d *weir.Decision) error {
-	w := waiters.Get().(*waiter)
+	w := e.waiters.Get().(*waiter)
 	deadline, ok := ctx.Deadline()
 	if ok && (r.Deadline.IsZero() || deadline.Before(r.Deadline)) {
 		own := r.Deadline
@@ -114,25 +116,45 @@ func (e *Engine) Check(ctx context.Context, r *weir.Request, d *weir.Decision) e
 	// The store answers by the deadline, so there is no need to watch ctx: what
 	// it would gain is a goroutine that returns before its memory is free.
 	e.Submit(r, d, w.done)
-	<-w.wake
-	err := w.err
-	w.err = nil
-	waiters.Put(w)
+	err := w.wait()
+	e.waiters.Put(w)
 	return err
 }
 
-// waiter turns a callback into something to wait for.
+// waiter turns a callback into something to wait for. A store in memory answers
+// before it is waited for, and then no channel is touched.
 type waiter struct {
-	wake chan struct{}
-	err  error
-	done func(error)
+	state atomic.Uint32
+	wake  chan struct{}
+	err   error
+	done  func(error)
 }
 
-var waiters = sync.Pool{New: func() any {
+// The states of a waiter.
+const (
+	waiterOpen     = iota
+	waiterAnswered // before anyone waited
+	waiterAwaited
+)
+
+func newWaiter() *waiter {
 	w := &waiter{wake: make(chan struct{}, 1)}
 	w.done = func(err error) {
 		w.err = err
-		w.wake <- struct{}{}
+		if w.state.Swap(waiterAnswered) == waiterAwaited {
+			w.wake <- struct{}{}
+		}
 	}
 	return w
-}}
+}
+
+// wait returns the answer, and makes w ready for another.
+func (w *waiter) wait() error {
+	if w.state.Swap(waiterAwaited) == waiterOpen {
+		<-w.wake
+	}
+	err := w.err
+	w.err = nil
+	w.state.Store(waiterOpen)
+	return err
+}

@@ -13,8 +13,8 @@ FUZZTIME ?= 30s
 # Arguments of the program behind make bench.
 BENCH ?=
 
-# An importer of Weir inherits neither module: linters and generators in tools/, rivals in bench/.
-MODULES := . tools $(if $(wildcard bench/go.mod),bench)
+# An importer of Weir inherits no other module: linters and generators in tools/, rivals in bench/, frameworks.
+MODULES := . tools $(if $(wildcard bench/go.mod),bench) examples/frameworks
 SCRIPTS := .ci/run $(wildcard scripts/*)
 tool     = $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 

@@ -79,6 +79,7 @@ type Decision struct {
 	RetryAfter    Micros // exact; Never when the request can never pass
 	Delay         Micros // leaky_bucket: wait this long before going on
 	PolicyVersion string
+	At            Micros // the wall clock of whoever decided, when it began; 0 when not known
 	Replayed      bool
 	Charges       []Charged // every charge, in order, also on denial
 	Matched       []Matched // one per descriptor of the request

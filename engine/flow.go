@@ -34,7 +34,7 @@ func (f *flow) begin(r *weir.Request, d *weir.Decision, done func(error)) {
 	f.req, f.dec, f.done = r, d, done
 	f.began = time.Now()
 	f.under = f.engine.loaded.Load()
-	*d = weir.Decision{Charges: d.Charges[:0], Matched: d.Matched[:0], RuleIndex: -1}
+	*d = weir.Decision{At: weir.MicrosAt(f.began), Charges: d.Charges[:0], Matched: d.Matched[:0], RuleIndex: -1}
 }
 
 // run resolves the request and hands it to the store, or answers it at once.
@@ -59,7 +59,7 @@ func (f *flow) prepare() (decided bool, err error) {
 		return true, notReady()
 	}
 	f.dec.PolicyVersion, f.dec.SetSerial = f.under.set.Version(), f.under.serial
-	f.plan.Now, f.plan.Ring = weir.MicrosAt(f.began), f.engine.ring()
+	f.plan.Now, f.plan.Ring = f.dec.At, f.engine.ring()
 	if err := f.under.set.Resolve(f.req, &f.plan); err != nil {
 		return true, err
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // many is a limit that nothing here exhausts.
-const many = "policies:\n  - {id: p, by: [ip], limits: [100000/365d burst 100000], on_failure: open}\n"
+const many = "policies:\n  - {id: p, by: [ip], limits: [10000000/365d burst 10000000], on_failure: open}\n"
 
 // discard is a ResponseWriter that is used again.
 type discard struct{ h http.Header }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/internal/respond"
@@ -20,15 +21,14 @@ type state struct {
 	chosen bool  // the id is ours
 	holds  bool  // of concurrency, until released
 
-	fields respond.Fields
+	fields respond.Recurring
 	body   []byte
 
 	settled func(error) // the callback of what is charged afterwards
 }
 
 func newState(l *limiter) *state {
-	s := &state{}
-	s.req.Descriptors = make([]weir.Descriptor, 1)
+	s := &state{req: weir.Request{Domain: l.domain, Policy: l.policy, Descriptors: make([]weir.Descriptor, 1)}}
 	s.settled = func(err error) {
 		l.tell(err)
 		l.states.Put(s)
@@ -54,15 +54,18 @@ func (s *state) fill(l *limiter, r *http.Request) error {
 	pairs = add(pairs, own, "method", r.Method)
 	if r.URL != nil {
 		// A server takes no other text than UTF-8, and patterns are written in it.
-		pairs = add(pairs, own, "path", strings.ToValidUTF8(r.URL.Path, "\uFFFD"))
+		path := r.URL.Path
+		if !utf8.ValidString(path) {
+			path = strings.ToValidUTF8(path, "\uFFFD")
+		}
+		pairs = add(pairs, own, "path", path)
 	}
 	if r.Pattern != "" {
 		pairs = add(pairs, own, "route", r.Pattern)
 	}
 	s.pairs = pairs
-	d := &s.req.Descriptors[0]
-	*d = weir.Descriptor{Pairs: pairs, Cost: s.cost, HasCost: true}
-	s.req = weir.Request{Domain: l.domain, Policy: l.policy, Descriptors: s.req.Descriptors}
+	s.req.ID = ""
+	s.req.Descriptors[0] = weir.Descriptor{Pairs: pairs, Cost: s.cost, HasCost: true}
 	if l.idHeader == "" {
 		return nil
 	}
@@ -124,9 +127,12 @@ func (s *state) acquired() bool {
 
 // setHeaders sets the fields that tell of the decision.
 func (s *state) setHeaders(h http.Header) respond.Answer {
-	a := respond.To(&s.dec, weir.MicrosAt(time.Now()), rand.Int64N)
-	s.fields.Fill(&a)
-	s.fields.Set(h)
+	now := s.dec.At
+	if now == 0 {
+		now = weir.MicrosAt(time.Now())
+	}
+	a := respond.To(&s.dec, now, rand.Int64N)
+	s.fields.Set(&a, h)
 	return a
 }
 

@@ -32,6 +32,16 @@ func (c *clock) now() weir.Micros {
 	return c.base + weir.Micros(time.Since(c.start)/time.Microsecond)
 }
 
+// nowBefore tells the time, and whether it is before deadline; the zero value is
+// none. The system's clock is read once for both.
+func (c *clock) nowBefore(deadline time.Time) (now weir.Micros, ok bool) {
+	if c.read != nil {
+		return c.read(), deadline.IsZero() || time.Now().Before(deadline)
+	}
+	spent := time.Since(c.start)
+	return c.base + weir.Micros(spent/time.Microsecond), deadline.IsZero() || spent < deadline.Sub(c.start)
+}
+
 // tick is a coarse instant: units of 2^18 us, about a quarter of a second,
 // since the store was made. 32 bits of them are 35 years.
 type tick uint32

@@ -7,7 +7,6 @@ import (
 	"math/bits"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/algo"
@@ -76,11 +75,11 @@ func (s *Store) decide(b *weir.Batch) {
 		refuse(b, errClosed())
 		return
 	}
-	if !b.Deadline.IsZero() && !time.Now().Before(b.Deadline) {
+	now, ok := s.nowBefore(b.Deadline)
+	if !ok {
 		refuse(b, &weir.Error{Code: weir.CodeTimeout, Message: "the batch's deadline had passed when it was submitted"})
 		return
 	}
-	now := s.now()
 	for i := range b.Entries {
 		s.decideEntry(&b.Entries[i], now)
 	}

@@ -1,0 +1,127 @@
+package respond
+
+import (
+	"strconv"
+
+	"github.com/weirlimit/weir"
+)
+
+// Recurring sets the fields of one answer after another. Most answers differ
+// from an earlier one in what is left and until when, and in nothing else: the
+// other values are written once and shared by all headers, whose owners are not
+// to change them in place. The zero value is ready to use; it is not safe for
+// concurrent use.
+type Recurring struct {
+	known  [8]*recurrent
+	strays uint8 // answers that were like none of the known
+	fields Fields
+	buf    []byte
+}
+
+// recurrent is what answers about the same limits have in common.
+type recurrent struct {
+	rule, scope string
+	limit       weir.Limit
+	charges     []chargeOf
+
+	policies, legacyLimit, legacyPolicy, legacyScope []string
+
+	head string // of RateLimit, up to the number that is left
+}
+
+// chargeOf is what the fields say of a charge.
+type chargeOf struct {
+	rule  string
+	limit weir.Limit
+	shown bool
+}
+
+// Set puts the fields of a into h, which is an http.Header, in place of fields
+// of the same names. It allocates twice, whatever their number, and h may grow.
+func (r *Recurring) Set(a *Answer, h map[string][]string) {
+	d := a.Decision
+	if a.Retry > 0 || d.Limit.Count == 0 || len(d.Charges) == 0 {
+		r.plain(a, h)
+		return
+	}
+	slot := &r.known[r.slot(d)]
+	if *slot == nil || !(*slot).fits(a) {
+		// One that takes turns with another in its place is not worth learning
+		// each time.
+		if r.strays++; *slot != nil && r.strays%16 != 0 || !a.binds() {
+			r.plain(a, h)
+			return
+		}
+		*slot = learn(a)
+	}
+	(*slot).set(r, a, h)
+}
+
+func (r *Recurring) plain(a *Answer, h map[string][]string) {
+	r.fields.Fill(a)
+	r.fields.Set(h)
+}
+
+// slot spreads answers over the known by what is quick to look at.
+func (r *Recurring) slot(d *weir.Decision) int {
+	n := len(d.Charges)
+	return int(uint32(d.RuleIndex)*3+uint32(n)+uint32(d.Charges[n-1].Limit.Count)) % len(r.known)
+}
+
+func (k *recurrent) fits(a *Answer) bool {
+	d := a.Decision
+	if k.rule != d.Rule || k.scope != a.Scope || k.limit != d.Limit || len(k.charges) != len(d.Charges) {
+		return false
+	}
+	for i := range k.charges {
+		c := &d.Charges[i]
+		if k.charges[i].limit != c.Limit || k.charges[i].rule != c.Rule || k.charges[i].shown != shown(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// learn writes what answers like a have in common. A limit binds in a.
+func learn(a *Answer) *recurrent {
+	d := a.Decision
+	k := &recurrent{
+		rule: d.Rule, scope: a.Scope, limit: d.Limit,
+		policies:     []string{string(a.AppendPolicies(nil))},
+		legacyLimit:  []string{strconv.FormatInt(d.Limit.Capacity(), 10)},
+		legacyPolicy: []string{string(a.AppendName(nil))},
+		head:         string(append(a.appendName([]byte{'"'}, d.Rule, &d.Limit, true), `";r=`...)),
+	}
+	if a.Scope != "" {
+		k.legacyScope = []string{string(appendText(nil, a.Scope, false))}
+	}
+	for i := range d.Charges {
+		c := &d.Charges[i]
+		k.charges = append(k.charges, chargeOf{c.Rule, c.Limit, shown(c)})
+	}
+	return k
+}
+
+// set writes what is a's own: what is left, and until when.
+func (k *recurrent) set(r *Recurring, a *Answer, h map[string][]string) {
+	b := append(r.buf[:0], k.head...)
+	b = appendInteger(b, a.Decision.Remaining)
+	left := len(b)
+	if k.limit.Algorithm != weir.Concurrency {
+		b = appendInteger(append(b, ";t="...), a.effective())
+	}
+	limit := len(b)
+	b = strconv.AppendInt(b, a.resetAt(), 10)
+	r.buf = b
+	all, list := string(b), make([]string, 3)
+	list[0], list[1], list[2] = all[:limit], all[len(k.head):left], all[limit:]
+	h[fieldNames[policyField].key] = k.policies
+	h[fieldNames[limitField].key] = list[0:1:1]
+	h[fieldNames[legacyLimitField].key] = k.legacyLimit
+	h[fieldNames[legacyRemainingField].key] = list[1:2:2]
+	h[fieldNames[legacyResetField].key] = list[2:3:3]
+	h[fieldNames[legacyPolicyField].key] = k.legacyPolicy
+	if k.legacyScope != nil {
+		h[fieldNames[legacyScopeField].key] = k.legacyScope
+	}
+}

@@ -33,7 +33,6 @@ type Engine struct {
 	ring     func() *pseudonym.Ring
 	loaded   atomic.Pointer[loaded]
 	flows    sync.Pool
-	waiters  sync.Pool
 }
 
 // loaded is a set and its number.
@@ -61,7 +60,6 @@ func New(o Options) (*Engine, error) {
 	}
 	e := &Engine{store: o.Store, deadline: o.Deadline, hooks: o.Hooks, ring: o.Pseudonyms}
 	e.flows.New = func() any { return newFlow(e) }
-	e.waiters.New = func() any { return newWaiter() }
 	return e, nil
 }
 
@@ -106,7 +104,6 @@ func (e *Engine) Submit(r *weir.Request, d *weir.Decision, done func(error)) {
 
 // Check implements weir.Checker.
 func (e *Engine) Check(ctx context.Context, r *weir.Request, d *weir.Decision) error {
-	w := e.waiters.Get().(*waiter)
 	deadline, ok := ctx.Deadline()
 	if ok && (r.Deadline.IsZero() || deadline.Before(r.Deadline)) {
 		own := r.Deadline
@@ -115,19 +112,20 @@ func (e *Engine) Check(ctx context.Context, r *weir.Request, d *weir.Decision) e
 	}
 	// The store answers by the deadline, so there is no need to watch ctx: what
 	// it would gain is a goroutine that returns before its memory is free.
-	e.Submit(r, d, w.done)
-	err := w.wait()
-	e.waiters.Put(w)
+	f := e.flows.Get().(*flow)
+	f.begin(r, d, nil)
+	f.run()
+	err := f.waiter.wait()
+	e.flows.Put(f)
 	return err
 }
 
-// waiter turns a callback into something to wait for. A store in memory answers
-// before it is waited for, and then no channel is touched.
+// waiter is what Check waits for. A store in memory answers before it is waited
+// for, and then no channel is touched.
 type waiter struct {
 	state atomic.Uint32
-	wake  chan struct{}
+	wake  chan struct{} // of 1
 	err   error
-	done  func(error)
 }
 
 // The states of a waiter.
@@ -137,15 +135,12 @@ const (
 	waiterAwaited
 )
 
-func newWaiter() *waiter {
-	w := &waiter{wake: make(chan struct{}, 1)}
-	w.done = func(err error) {
-		w.err = err
-		if w.state.Swap(waiterAnswered) == waiterAwaited {
-			w.wake <- struct{}{}
-		}
+// answer ends the wait. Nothing of w is touched afterwards.
+func (w *waiter) answer(err error) {
+	w.err = err
+	if w.state.Swap(waiterAnswered) == waiterAwaited {
+		w.wake <- struct{}{}
 	}
-	return w
 }
 
 // wait returns the answer, and makes w ready for another.

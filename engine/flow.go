@@ -13,7 +13,8 @@ type flow struct {
 	engine *Engine
 	req    *weir.Request
 	dec    *weir.Decision
-	done   func(error)
+	done   func(error) // nil when waiter is waited for
+	waiter waiter
 	began  time.Time
 	under  *loaded
 	shut   bool // a limit of 0 applies: denied, whatever the store says
@@ -24,7 +25,7 @@ type flow struct {
 }
 
 func newFlow(e *Engine) *flow {
-	f := &flow{engine: e}
+	f := &flow{engine: e, waiter: waiter{wake: make(chan struct{}, 1)}}
 	f.batch.Entries = make([]weir.Entry, 1)
 	f.complete = f.answered
 	return f
@@ -159,13 +160,19 @@ func (e *Engine) panicked(p any) {
 }
 
 // finish calls back, and makes the flow ready for another request. Nothing of
-// it is touched afterwards.
+// it is touched afterwards; one that is waited for is given back by who waits.
 func (f *flow) finish(err error) {
 	e, r, d, done, began := f.engine, f.req, f.dec, f.done, f.began
 	f.req, f.dec, f.done, f.under = nil, nil, nil, nil
-	e.flows.Put(f)
+	if done != nil {
+		e.flows.Put(f)
+	}
 	if err == nil {
 		e.decided(r, d, began)
+	}
+	if done == nil {
+		f.waiter.answer(err)
+		return
 	}
 	e.callBack(done, err)
 }

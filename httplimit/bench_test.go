@@ -31,7 +31,7 @@ func TestAllocationsPerRequest(t *testing.T) {
 		options []httplimit.Option
 		want    float64
 	}{
-		{"headers", nil, 2},
+		{"headers", nil, 1},
 		{"no headers", []httplimit.Option{httplimit.WithoutHeaders()}, 0},
 	} {
 		h := httplimit.New(decider(t, many), tc.options...)(nothing)

@@ -143,6 +143,7 @@ func (c *nativeCompiler) policy(domain string, p *NativePolicy) nativePolicy {
 	}
 	n.limits = c.prepare(p.Limits, p.Concurrency)
 	rule.Windows = n.limits.all
+	rule.prepare(n.limits.all)
 	n.hold(n.limits)
 	if len(p.Plans) > 0 {
 		n.plans, rule.ByPlan = map[string]meters{}, map[string][]*weir.Meter{}
@@ -150,6 +151,7 @@ func (c *nativeCompiler) policy(domain string, p *NativePolicy) nativePolicy {
 	for _, plan := range p.Plans {
 		m := c.prepare(plan.Limits, p.Concurrency)
 		n.plans[plan.Plan], rule.ByPlan[plan.Plan] = m, m.all
+		rule.prepare(m.all)
 		n.hold(m)
 	}
 	return n

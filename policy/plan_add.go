@@ -21,7 +21,7 @@ func (p *Plan) charge(r *Rule, meters []*weir.Meter, descriptor int, d *weir.Des
 	}
 	for _, m := range meters {
 		at.Domain, at.Rule, at.Algorithm, at.Window = r.Domain, r.ID, m.Limit.Algorithm, m.Limit.Window
-		c := weir.Charge{Key: p.key(&at.Key), Meter: m, Cost: cost, Mode: mode, Group: groupOf(r, mode)}
+		c := weir.Charge{Key: p.name(r, m, at), Meter: m, Cost: cost, Mode: mode, Group: groupOf(r, mode)}
 		if at.private {
 			c.Twin, c.Twinning = p.twinOf(at, horizonOf(m, r.Mode))
 		}
@@ -42,12 +42,56 @@ func groupOf(r *Rule, mode weir.Mode) uint8 {
 	return 0
 }
 
+// name is the name of the rule's counter under m: of most, no more is written
+// than the partition.
+func (p *Plan) name(r *Rule, m *weir.Meter, at *naming) string {
+	rest := r.rest(m)
+	if rest == "" || at.Hidden || len(at.Values) > 0 {
+		return p.key(&at.Key)
+	}
+	start := len(p.keys)
+	p.keys = append(key.AppendTag(p.keys, at.Partition), rest...)
+	return view(p.keys[start:])
+}
+
 // key encodes a counter's name. Encoding may move the plan's memory; names that
 // were given out before stay valid in the old.
 func (p *Plan) key(k *key.Key) string {
 	start := len(p.keys)
 	p.keys = key.Append(p.keys, k)
 	return view(p.keys[start:])
+}
+
+// keyRest is what the keys of a rule's counters under one limit end in, when
+// nothing but the partition tells them apart.
+type keyRest struct {
+	meter *weir.Meter
+	rest  string
+}
+
+// rest returns what was prepared for m, or nothing: an override has limits of
+// its own.
+func (r *Rule) rest(m *weir.Meter) string {
+	for i := range r.rests {
+		if r.rests[i].meter == m {
+			return r.rests[i].rest
+		}
+	}
+	return ""
+}
+
+// maxRests is how many rests are prepared: finding one is a walk over them, and
+// must be quicker than writing it.
+const maxRests = 8
+
+// prepare makes the rests of the keys under these limits.
+func (r *Rule) prepare(meters []*weir.Meter) {
+	for _, m := range meters {
+		if len(r.rests) < maxRests && r.rest(m) == "" {
+			k := key.Key{Domain: r.Domain, Rule: r.ID, Algorithm: m.Limit.Algorithm, Window: m.Limit.Window}
+			r.rests = append(r.rests, keyRest{m, string(key.AppendRest(nil, &k))})
+		}
+	}
 }
 
 // add returns the index of the charge with that key, adding the costs where

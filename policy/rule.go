@@ -57,7 +57,8 @@ type Rule struct {
 	DetailedMetric bool
 	ValueToMetric  bool
 
-	private bool // counters differ by a private value
+	private bool      // counters differ by a private value
+	rests   []keyRest // of the limits it was compiled with
 }
 
 // Problem is something wrong, or doubtful, in what was written.

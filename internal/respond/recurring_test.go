@@ -65,7 +65,7 @@ func TestRecurring(t *testing.T) {
 	}
 }
 
-func TestRecurringAllocatesTwice(t *testing.T) {
+func TestRecurringAllocatesLittle(t *testing.T) {
 	d := allowed(t, "api", "100/m", 99, charged(t, "api", "100/m", true))
 	d.Scope = "tenant"
 	var r respond.Recurring
@@ -73,7 +73,7 @@ func TestRecurringAllocatesTwice(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() {
 		a := respond.To(d, now, nil)
 		r.Set(&a, h)
-	}); n > 2 {
+	}); n > 1 { // an average, rounded down
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -3,7 +3,6 @@ package httplimit
 import (
 	"net/http"
 	"net/netip"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/weirlimit/weir"
@@ -104,14 +103,13 @@ func remoteIP(hostport string) (string, bool) {
 // plainIPv4 cuts the port off a text that has nothing but digits and dots
 // before it, as only an IPv4 address does that a listener gave.
 func plainIPv4(hostport string) (string, bool) {
-	i := strings.IndexByte(hostport, ':')
-	if i < len("1.1.1.1") || i > len("255.255.255.255") {
-		return "", false
-	}
-	for _, c := range []byte(hostport[:i]) {
-		if c != '.' && (c < '0' || c > '9') {
+	for i, c := range []byte(hostport) {
+		switch {
+		case c == ':':
+			return hostport[:i], i >= len("1.1.1.1") && i <= len("255.255.255.255")
+		case c != '.' && (c < '0' || c > '9'):
 			return "", false
 		}
 	}
-	return hostport[:i], true
+	return "", false
 }

@@ -27,8 +27,8 @@
 // # Memory and concurrency
 //
 // Middleware is safe for concurrent use, has no goroutines and needs no closing.
-// A request that is admitted costs two allocations, for its header fields, and
-// none with WithoutHeaders. The ResponseWriter is handed on as it is, unless a
+// A request that is admitted costs one allocation, for its header fields (every
+// eighth costs two), and none with WithoutHeaders. The ResponseWriter is handed on as it is, unless a
 // cost or a refund depends on the response.
 //
 // A Transport is safe for concurrent use, and remembers a bounded number of

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,6 +129,26 @@ func TestHeadersCanBeLeftOff(t *testing.T) {
 	}
 	if w := get(h, "/"); w.Code != 429 || w.Header().Get("RateLimit") == "" || w.Header().Get("Retry-After") == "" {
 		t.Errorf("%d %v", w.Code, w.Header())
+	}
+}
+
+func TestHeadersOfOneFamily(t *testing.T) {
+	for _, tc := range []struct {
+		option httplimit.Option
+		want   string
+	}{
+		{httplimit.WithStandardHeaders(), "Ratelimit Ratelimit-Policy"},
+		{httplimit.WithLegacyHeaders(), "X-Ratelimit-Limit X-Ratelimit-Remaining X-Ratelimit-Reset"},
+	} {
+		h := httplimit.New(decider(t, byIP), tc.option)(nothing)
+		for range 2 {
+			if have := strings.Join(slices.Sorted(maps.Keys(get(h, "/").Header())), " "); have != tc.want {
+				t.Errorf("%s, want %s", have, tc.want)
+			}
+		}
+		if w := get(h, "/"); w.Code != 429 || len(w.Header()) < 9 {
+			t.Errorf("%d %v", w.Code, w.Header())
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/respond"
 )
 
 // DefaultMaxDelay is how long a request waits for a leaky bucket when
@@ -26,6 +27,7 @@ type config struct {
 	refund func(status int) bool
 
 	headers  bool
+	family   respond.Family
 	denial   func(http.ResponseWriter, *http.Request, *weir.Decision)
 	onError  func(http.ResponseWriter, *http.Request, error)
 	log      func(error)
@@ -100,6 +102,14 @@ func WithRefund(refund func(status int) bool) Option { return func(c *config) { 
 // WithoutHeaders leaves the rate limit fields off responses of admitted
 // requests. Denials have them always.
 func WithoutHeaders() Option { return func(c *config) { c.headers = false } }
+
+// WithStandardHeaders leaves all fields but RateLimit and RateLimit-Policy off
+// responses of admitted requests.
+func WithStandardHeaders() Option { return func(c *config) { c.family = respond.Standard } }
+
+// WithLegacyHeaders leaves all fields but X-RateLimit-Limit, -Remaining and
+// -Reset off responses of admitted requests.
+func WithLegacyHeaders() Option { return func(c *config) { c.family = respond.Legacy } }
 
 // WithDenial answers denied requests in place of the status and body of New.
 // The header fields, Retry-After too, are set already. d is not to be kept.

@@ -29,6 +29,7 @@ type state struct {
 
 func newState(l *limiter) *state {
 	s := &state{req: weir.Request{Domain: l.domain, Policy: l.policy, Descriptors: make([]weir.Descriptor, 1)}}
+	s.fields.Only = l.family
 	s.settled = func(err error) {
 		l.tell(err)
 		l.states.Put(s)

@@ -85,9 +85,14 @@ func (f *Fields) start(i int) int {
 
 // Set puts the fields into h, which is an http.Header, in place of fields of
 // the same names. It allocates twice, whatever their number, and h may grow.
-func (f *Fields) Set(h map[string][]string) {
+func (f *Fields) Set(h map[string][]string) { f.set(h, Both) }
+
+func (f *Fields) set(h map[string][]string, only Family) {
 	list := f.list()
 	for i := range f.n {
+		if !only.has(f.which[i]) {
+			continue
+		}
 		h[fieldNames[f.which[i]].key] = list[i : i+1 : i+1]
 	}
 }

@@ -12,11 +12,35 @@ import (
 // to change them in place. The zero value is ready to use; it is not safe for
 // concurrent use.
 type Recurring struct {
+	// Only says which fields an admission has. A denial has all of them.
+	Only Family
+
 	known  [8]*recurrent
 	strays uint8 // answers that were like none of the known
 	fields Fields
 	buf    []byte
 	list   []string // what is left of the last piece of memory for values
+}
+
+// Family is a choice of fields.
+type Family uint8
+
+// The families.
+const (
+	Both     Family = iota // all fields
+	Standard               // RateLimit and RateLimit-Policy
+	Legacy                 // X-RateLimit-Limit, -Remaining and -Reset
+)
+
+// has tells whether a field is of the family.
+func (f Family) has(field uint8) bool {
+	switch f {
+	case Standard:
+		return field == policyField || field == limitField
+	case Legacy:
+		return field == legacyLimitField || field == legacyRemainingField || field == legacyResetField
+	}
+	return true
 }
 
 // recurrent is what answers about the same limits have in common.
@@ -28,6 +52,9 @@ type recurrent struct {
 	policies, legacyLimit, legacyPolicy, legacyScope []string
 
 	head string // of RateLimit, up to the number that is left
+
+	reset  int64 // of the last answer; many have the same
+	resets []string
 }
 
 // listPiece is how many values are made room for at once: those of 8 answers.
@@ -45,7 +72,7 @@ type chargeOf struct {
 // of the same names. It allocates once, and for every eighth answer twice, and h may grow.
 func (r *Recurring) Set(a *Answer, h map[string][]string) {
 	d := a.Decision
-	if a.Retry > 0 || d.Limit.Count == 0 || len(d.Charges) == 0 {
+	if d.Verdict != weir.Allow || d.Limit.Count == 0 || len(d.Charges) == 0 {
 		r.plain(a, h)
 		return
 	}
@@ -63,8 +90,12 @@ func (r *Recurring) Set(a *Answer, h map[string][]string) {
 }
 
 func (r *Recurring) plain(a *Answer, h map[string][]string) {
+	only := r.Only
+	if a.Decision.Verdict != weir.Allow {
+		only = Both
+	}
 	r.fields.Fill(a)
-	r.fields.Set(h)
+	r.fields.set(h, only)
 }
 
 // slot spreads answers over the known by what is quick to look at.
@@ -95,6 +126,7 @@ func learn(a *Answer) *recurrent {
 		policies:     []string{string(a.AppendPolicies(nil))},
 		legacyLimit:  []string{strconv.FormatInt(d.Limit.Capacity(), 10)},
 		legacyPolicy: []string{string(a.AppendName(nil))},
+		reset:        -1,
 		head:         string(append(a.appendName([]byte{'"'}, d.Rule, &d.Limit, true), `";r=`...)),
 	}
 	if a.Scope != "" {
@@ -109,14 +141,20 @@ func learn(a *Answer) *recurrent {
 
 // set writes what is a's own: what is left, and until when.
 func (k *recurrent) set(r *Recurring, a *Answer, h map[string][]string) {
-	b := append(r.buf[:0], k.head...)
+	b, start := r.buf[:0], 0
+	if r.Only != Legacy {
+		b, start = append(b, k.head...), len(k.head)
+	}
 	b = appendInteger(b, a.Decision.Remaining)
 	left := len(b)
-	if k.limit.Algorithm != weir.Concurrency {
+	if r.Only != Legacy && k.limit.Algorithm != weir.Concurrency {
 		b = appendInteger(append(b, ";t="...), a.effective())
 	}
 	limit := len(b)
-	b = strconv.AppendInt(b, a.resetAt(), 10)
+	reset := a.resetAt()
+	if reset != k.reset {
+		b = strconv.AppendInt(b, reset, 10)
+	}
 	r.buf = b
 	if len(r.list) < 3 {
 		r.list = make([]string, listPiece)
@@ -124,14 +162,23 @@ func (k *recurrent) set(r *Recurring, a *Answer, h map[string][]string) {
 	list := r.list[:3]
 	r.list = r.list[3:]
 	all := string(b)
-	list[0], list[1], list[2] = all[:limit], all[len(k.head):left], all[limit:]
-	h[fieldNames[policyField].key] = k.policies
-	h[fieldNames[limitField].key] = list[0:1:1]
-	h[fieldNames[legacyLimitField].key] = k.legacyLimit
-	h[fieldNames[legacyRemainingField].key] = list[1:2:2]
-	h[fieldNames[legacyResetField].key] = list[2:3:3]
-	h[fieldNames[legacyPolicyField].key] = k.legacyPolicy
-	if k.legacyScope != nil {
-		h[fieldNames[legacyScopeField].key] = k.legacyScope
+	list[0], list[1], list[2] = all[:limit], all[start:left], all[limit:]
+	if reset != k.reset {
+		k.reset, k.resets = reset, list[2:3:3]
+	}
+	if r.Only != Legacy {
+		h[fieldNames[policyField].key] = k.policies
+		h[fieldNames[limitField].key] = list[0:1:1]
+	}
+	if r.Only != Standard {
+		h[fieldNames[legacyLimitField].key] = k.legacyLimit
+		h[fieldNames[legacyRemainingField].key] = list[1:2:2]
+		h[fieldNames[legacyResetField].key] = k.resets
+	}
+	if r.Only == Both {
+		h[fieldNames[legacyPolicyField].key] = k.legacyPolicy
+		if k.legacyScope != nil {
+			h[fieldNames[legacyScopeField].key] = k.legacyScope
+		}
 	}
 }

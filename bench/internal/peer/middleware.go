@@ -22,7 +22,7 @@ type Wrapped struct {
 // Middlewares returns all that are compared, Weir first. The bare handler is
 // what the others add to.
 func Middlewares() []Middleware {
-	return []Middleware{weirMiddleware, weirPlainMiddleware, httprateMiddleware, tollboothMiddleware, ululeMiddleware, throttledMiddleware, bare}
+	return []Middleware{weirLegacyMiddleware, weirMiddleware, weirPlainMiddleware, httprateMiddleware, tollboothMiddleware, ululeMiddleware, throttledMiddleware, bare}
 }
 
 // Bare is the name of the handler without limits.

@@ -10,6 +10,9 @@ import (
 
 var weirMiddleware = newWeirMiddleware("Weir, httplimit")
 
+// The fields that most of the others set.
+var weirLegacyMiddleware = newWeirMiddleware("Weir, httplimit, X-RateLimit only", httplimit.WithLegacyHeaders())
+
 // What both families of header fields cost shows beside the same without them.
 var weirPlainMiddleware = newWeirMiddleware("Weir, httplimit without header fields", httplimit.WithoutHeaders())
 

@@ -9,9 +9,10 @@ import (
 	"github.com/weirlimit/weir/bench/internal/stat"
 )
 
-// judgedMiddleware is the row of ours that is held to the bars: with header
-// fields, as the others have them.
-const judgedMiddleware = "Weir, httplimit"
+// judgedMiddleware is the row of ours that is held to the bars: with the header
+// fields that the others set. All fields, and none, are listed for what they
+// add.
+const judgedMiddleware = "Weir, httplimit, X-RateLimit only"
 
 func (d *Document) middleware() string {
 	var b strings.Builder
@@ -19,15 +20,15 @@ func (d *Document) middleware() string {
 	fmt.Fprintf(&b, "A request through each library's own net/http middleware, counting in memory by the address it\n"+
 		"comes from, to a handler that does nothing; *%s* is that handler alone. The limit is %s units per\n"+
 		"%d days with all of them as burst: nothing is denied. The ResponseWriter is used again and its\n"+
-		"header emptied before each request, the same for all. Each sets the header fields that it sets by\n"+
+		"header emptied before each request, the same for all; the process holds %d MiB meanwhile. Each sets the header fields that it sets by\n"+
 		"default, which differ: httprate, ulule and throttled three of the X-RateLimit family, tollbooth three\n"+
-		"of its own and three of an early draft, Weir seven (RateLimit, RateLimit-Policy and the X-RateLimit\n"+
-		"family) that describe the limit which binds.\n\n"+
+		"of its own and three of an early draft. Weir is there three times: with the same three, with its\n"+
+		"default of seven (RateLimit, RateLimit-Policy and five of X-RateLimit), and with none.\n\n"+
 		"They also differ in what else they do. Weir matches the request's method, path and address against\n"+
 		"policies that may be swapped meanwhile; the others have one limit, fixed in the program. throttled's\n"+
 		"memory has no cap on its keys here, httprate's forgets all at the end of a window, tollbooth's and\n"+
 		"ulule's expire; Weir's has a cap, expiry and eviction. httprate counts under one lock.\n",
-		peer.Bare, count(int(measure.MiddlewareLimit.Count)), int(measure.MiddlewareLimit.Period.Hours()/24))
+		peer.Bare, count(int(measure.MiddlewareLimit.Count)), int(measure.MiddlewareLimit.Period.Hours()/24), measure.MiddlewareHeap>>20)
 	for _, t := range d.Middleware {
 		fmt.Fprintf(&b, "\n### Middleware, %s, %s\n\n%s", addresses(t.Keys), cores(t.Cores), middlewareTable(t).Markdown())
 	}

@@ -245,6 +245,44 @@ func TestNothingHeldNothingReleased(t *testing.T) {
 	}
 }
 
+// TestSameIDHoldsOnePlace: a request that is sent again while the first is under
+// way shares its place, and does not give it back when it ends before.
+func TestSameIDHoldsOnePlace(t *testing.T) {
+	for _, text := range []string{places, "policies:\n  - {id: p, by: [tenant], limits: [9/h, 1 concurrency 60s], on_failure: open}\n"} {
+		e := decider(t, text)
+		var h http.Handler
+		h = httplimit.New(e, tenant, httplimit.WithRequestID("X-Id"))(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/outer" {
+				return
+			}
+			if w := get(h, "/again", "X-Tenant", "a", "X-Id", "same"); w.Code != 200 {
+				t.Errorf("again: %d", w.Code)
+			}
+			if w := get(h, "/other", "X-Tenant", "a", "X-Id", "other"); w.Code != 429 {
+				t.Errorf("another, while the first is under way: %d", w.Code)
+			}
+		}))
+		get(h, "/outer", "X-Tenant", "a", "X-Id", "same")
+		if w := get(h, "/other", "X-Tenant", "a", "X-Id", "third"); w.Code != 200 {
+			t.Errorf("afterwards: %d", w.Code)
+		}
+	}
+}
+
+// TestDeniedDelayHoldsNothing: who would have to wait too long has no place.
+func TestDeniedDelayHoldsNothing(t *testing.T) {
+	c := &counting{Engine: decider(t, "policies:\n  - {id: p, by: [tenant], limits: [1/s burst 10 leaky_bucket, 5 concurrency 60s], on_failure: open}\n")}
+	h := httplimit.New(c, tenant, httplimit.WithMaxDelay(0))(ok)
+	for i, want := range []int{200, 429, 429} {
+		if w := get(h, "/", "X-Tenant", "a"); w.Code != want {
+			t.Errorf("request %d: %d", i+1, w.Code)
+		}
+	}
+	if c.gave.Load() != 3 || c.calls.Load() != 3 {
+		t.Errorf("%d releases gave back %d", c.calls.Load(), c.gave.Load())
+	}
+}
+
 // TestUnlistedChargesAreReleased: a checker that lists no charges may hold a
 // place; and one whose store was too late may, too.
 func TestUnlistedChargesAreReleased(t *testing.T) {

@@ -116,9 +116,13 @@ func (l *limiter) ask(s *state, r *http.Request) error {
 // acquired tells whether the request may hold a place of a limit of concurrency
 // that is to be given back.
 func (s *state) acquired() bool {
+	if s.dec.Replayed {
+		return false // it is the first one's, which gives it back itself
+	}
 	for i := range s.dec.Charges {
-		if s.dec.Charges[i].Limit.Algorithm == weir.Concurrency {
-			return !s.dec.Replayed // the first one's, which gives it back itself
+		c := &s.dec.Charges[i]
+		if c.Limit.Algorithm == weir.Concurrency && c.Outcome.Granted > 0 {
+			return true
 		}
 	}
 	// A checker need not list the charges, and a store that did not answer may

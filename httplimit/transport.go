@@ -180,6 +180,7 @@ func (t *Transport) maxPace() time.Duration    { return cmp.Or(t.MaxPace, Defaul
 func (t *Transport) minBackoff() time.Duration {
 	return min(max(1, cmp.Or(t.MinBackoff, DefaultMinBackoff)), t.maxBackoff())
 }
+
 func (t *Transport) maxBackoff() time.Duration {
 	return max(1, cmp.Or(t.MaxBackoff, DefaultMaxBackoff))
 }

@@ -100,7 +100,8 @@ func (l *Limits) follow() {
 	l.stop = stop
 	go func() {
 		defer close(l.done)
-		_ = l.loader.Watch(ctx, func(*policy.Set, policyfile.Report) { l.apply() }) // the only one who watches
+		// The only one who watches; what is wrong is told by apply.
+		_ = l.loader.Watch(ctx, func(*policy.Set, policyfile.Report) { _ = l.apply() })
 	}()
 }
 

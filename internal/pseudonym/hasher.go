@@ -23,8 +23,7 @@ const (
 // Use. It is not safe for concurrent use.
 type Hasher struct {
 	ring *Ring
-	// One state per salt, and that of the slots at the end, each made when it is
-	// first needed: keying one hashes two blocks, using it again restores them.
+	// One state per salt, each made when it is first needed: keying one hashes two blocks, using it again restores them.
 	macs []hash.Hash
 	text []byte
 	sum  [sha256.Size]byte
@@ -37,7 +36,7 @@ func (h *Hasher) Use(r *Ring) {
 		return
 	}
 	h.ring = r
-	h.macs = make([]hash.Hash, len(r.config.Salts)+1)
+	h.macs = make([]hash.Hash, len(r.config.Salts))
 }
 
 // Ring is the one in use.
@@ -46,25 +45,26 @@ func (h *Hasher) Ring() *Ring { return h.ring }
 // Append appends the pseudonym of a dimension's value under a salt, by its
 // number in the ring.
 func (h *Hasher) Append(dst []byte, salt int, name, value string) []byte {
-	sum := h.digest(salt, &h.ring.config.Salts[salt].Secret, name, value)
-	return base64.RawURLEncoding.AppendEncode(dst, sum[:nameBytes])
+	mac := h.macs[salt]
+	if mac == nil {
+		mac = hmac.New(sha256.New, h.ring.config.Salts[salt].Secret[:])
+		h.macs[salt] = mac
+	}
+	h.text = appendText(h.text[:0], name, value)
+	mac.Reset()
+	mac.Write(h.text)
+	return base64.RawURLEncoding.AppendEncode(dst, mac.Sum(h.sum[:0])[:nameBytes])
 }
 
 // Slot returns which of the Slots a dimension's value belongs to, now and under
-// every salt to come.
+// every salt to come. One hash over secret and value is enough, and half the
+// work of an HMAC: what that guards against needs more of a digest than 12 bits.
 func (h *Hasher) Slot(name, value string) uint16 {
-	sum := h.digest(len(h.ring.config.Salts), &h.ring.config.Slots, name, value)
-	return binary.BigEndian.Uint16(sum) >> (16 - slotBits)
+	h.text = appendText(append(h.text[:0], h.ring.config.Slots[:]...), name, value)
+	sum := sha256.Sum256(h.text)
+	return binary.BigEndian.Uint16(sum[:]) >> (16 - slotBits)
 }
 
-func (h *Hasher) digest(i int, secret *Secret, name, value string) []byte {
-	mac := h.macs[i]
-	if mac == nil {
-		mac = hmac.New(sha256.New, secret[:])
-		h.macs[i] = mac
-	}
-	h.text = append(append(append(h.text[:0], name...), 0), value...)
-	mac.Reset()
-	mac.Write(h.text)
-	return mac.Sum(h.sum[:0])
+func appendText(dst []byte, name, value string) []byte {
+	return append(append(append(dst, name...), 0), value...)
 }

@@ -32,7 +32,7 @@ func TestQuickStarts(t *testing.T) {
 			})
 		})
 	}
-	for _, name := range []string{"curl", "envoy", "nginx", "caddy", "haproxy"} {
+	for _, name := range []string{"curl", "envoy", "nginx", "caddy", "haproxy", "go"} {
 		if !found[name] {
 			t.Errorf("there is no docs/quickstart-%s.md", name)
 		}

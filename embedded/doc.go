@@ -9,8 +9,8 @@
 // error that lists every problem; one that is wrong later is logged, with its
 // position, and its last good version stays in force.
 //
-// A Limits is safe for concurrent use. Open starts one goroutine, which follows
-// the files and ends before Close returns; Parse starts none. A store that
+// A Limits is safe for concurrent use. Open starts a goroutine that follows
+// the files, WithSaltFile another; they end before Close returns. A store that
 // cannot decide is answered for by the policies' on_failure, within the
 // deadline; nothing here panics.
 package embedded

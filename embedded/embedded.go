@@ -19,9 +19,10 @@ type Limits struct {
 	log    *slog.Logger
 	told   func(Reload)
 
-	loader *policyfile.Loader // nil when nothing is followed
-	stop   context.CancelFunc
-	done   chan struct{}
+	loader *policyfile.Loader // nil when no policies are followed
+	open   context.Context    // until Close
+	stop   context.CancelFunc // ends it
+	work   sync.WaitGroup     // what follows files
 	close  func() error
 
 	mu struct {
@@ -40,7 +41,7 @@ var (
 func Open(path string, opts ...Option) (*Limits, error) {
 	c := newConfig(opts)
 	loader, err := policyfile.New(policyfile.Options{
-		Paths: append([]string{path}, c.paths...), Compat: c.compat, MergeDomains: c.compat,
+		Paths: append([]string{path}, c.paths...), Compat: c.compat, MergeDomains: c.compat, Private: c.private,
 	})
 	if err != nil {
 		return nil, err
@@ -58,7 +59,10 @@ func Open(path string, opts ...Option) (*Limits, error) {
 	}
 	l.loader = loader
 	l.tell(report)
-	l.follow()
+	l.follow(func(ctx context.Context) {
+		// The only one who watches; what is wrong is told by apply.
+		_ = loader.Watch(ctx, func(*policy.Set, policyfile.Report) { _ = l.apply() })
+	})
 	return l, nil
 }
 
@@ -70,7 +74,7 @@ func Parse(text string, opts ...Option) (*Limits, error) {
 	if policy.HasErrors(problems) {
 		return nil, problem(problems)
 	}
-	set, problems := policy.Compile([]*policy.File{f}, policy.Options{EnvoyCompat: c.compat})
+	set, problems := policy.Compile([]*policy.File{f}, policy.Options{EnvoyCompat: c.compat, Private: c.private})
 	if set == nil || policy.HasErrors(problems) {
 		return nil, problem(problems)
 	}
@@ -78,31 +82,32 @@ func Parse(text string, opts ...Option) (*Limits, error) {
 }
 
 func newLimits(c *config, set *policy.Set) (*Limits, error) {
-	l := &Limits{log: c.log, told: c.told, stop: func() {}, done: make(chan struct{})}
+	l := &Limits{log: c.log, told: c.told}
+	l.open, l.stop = context.WithCancel(context.Background())
+	names, err := c.salts()
+	if err != nil {
+		return nil, err
+	}
 	store := c.store
 	if store == nil {
 		own := memstore.New(memstore.WithHooks(c.hooks))
 		store, l.store = own, own
 	}
-	var err error
-	l.engine, err = engine.New(engine.Options{Store: store, Deadline: c.deadline, Hooks: c.hooks})
+	l.engine, err = engine.New(engine.Options{Store: store, Deadline: c.deadline, Hooks: c.hooks, Pseudonyms: names.ring})
 	if err != nil {
 		return nil, err
 	}
 	l.engine.Swap(set)
 	l.close = sync.OnceValue(l.end)
+	if names.file != nil {
+		l.follow(func(ctx context.Context) { l.followSalts(ctx, names.file) })
+	}
 	return l, nil
 }
 
-// follow has the files watched.
-func (l *Limits) follow() {
-	ctx, stop := context.WithCancel(context.Background())
-	l.stop = stop
-	go func() {
-		defer close(l.done)
-		// The only one who watches; what is wrong is told by apply.
-		_ = l.loader.Watch(ctx, func(*policy.Set, policyfile.Report) { _ = l.apply() })
-	}()
+// follow has files watched until Close.
+func (l *Limits) follow(watch func(context.Context)) {
+	l.work.Go(func() { watch(l.open) })
 }
 
 // Check implements weir.Checker.
@@ -129,10 +134,8 @@ func (l *Limits) Version() string { return l.engine.Set().Version() }
 func (l *Limits) Close() error { return l.close() }
 
 func (l *Limits) end() error {
-	if l.loader != nil {
-		l.stop()
-		<-l.done
-	}
+	l.stop()
+	l.work.Wait()
 	if l.store != nil {
 		return l.store.Close()
 	}

@@ -15,6 +15,8 @@ type config struct {
 	log      *slog.Logger
 	told     func(Reload)
 	compat   bool
+	saltFile string
+	private  []string
 }
 
 func newConfig(opts []Option) config {
@@ -58,3 +60,16 @@ func WithOnReload(told func(Reload)) Option { return func(c *config) { c.told = 
 // WithCompat counts and loads as envoyproxy/ratelimit does; see
 // docs/migrate-from-envoy-ratelimit.md.
 func WithCompat() Option { return func(c *config) { c.compat = true } }
+
+// WithSaltFile names private values, such as addresses and users, by the salts
+// of a file, which is followed: see docs/privacy.md. Give it to all programs and
+// servers that share a store, before the store's keys hold anything personal.
+// Without it counters in memory have salts of their own, and those of a store
+// one that everybody knows.
+func WithSaltFile(path string) Option { return func(c *config) { c.saltFile = path } }
+
+// WithPrivate says which dimensions are private, in place of ip, user, api_key,
+// remote_address and masked_remote_address. Without names, none is.
+func WithPrivate(names ...string) Option {
+	return func(c *config) { c.private = append([]string{}, names...) }
+}

@@ -106,7 +106,7 @@ func parity(t *rapid.T, here *engine.Engine, c *client.Client, r *weir.Request, 
 		return
 	}
 	// What the wire does not say.
-	want.RuleIndex, want.SetSerial, want.Matched = -1, 0, []weir.Matched{{}}
+	want.RuleIndex, want.SetSerial, want.Matched, want.At = -1, 0, []weir.Matched{{}}, 0
 	for i := range want.Charges {
 		want.Charges[i].Outcome.Before.Since = 0
 	}

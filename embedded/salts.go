@@ -29,7 +29,7 @@ func (c *config) salts() (salts, error) {
 		}
 		return salts{file.Get, file}, nil
 	case c.store == nil:
-		ring, err := saltfile.Make(weir.MicrosAt(time.Now()), 0, 0)
+		ring, err := saltfile.Own(weir.MicrosAt(time.Now()))
 		if err != nil {
 			return salts{}, err
 		}

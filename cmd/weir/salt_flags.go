@@ -60,7 +60,7 @@ func (s *server) loadSalts() error {
 		s.ring = file.Get
 		s.followed = append(s.followed, followed{"salts", file})
 	case s.flags.redis.addrs == "":
-		ring, err := saltfile.Make(weir.MicrosAt(time.Now()), 0, 0)
+		ring, err := saltfile.Own(weir.MicrosAt(time.Now()))
 		if err != nil {
 			return err
 		}

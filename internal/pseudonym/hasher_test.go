@@ -61,6 +61,21 @@ func TestSlotsStay(t *testing.T) {
 	}
 }
 
+// TestOneSlot: names are the salts' all the same.
+func TestOneSlot(t *testing.T) {
+	c := config(0)
+	c.OneSlot = true
+	var h, other pseudonym.Hasher
+	h.Use(ring(t, c))
+	other.Use(ring(t, config(0)))
+	for i := range 100 {
+		ip := fmt.Sprint(i)
+		if h.Slot("ip", ip) != 0 || string(h.Append(nil, 0, "ip", ip)) != string(other.Append(nil, 0, "ip", ip)) {
+			t.Errorf("%s is in slot %d", ip, h.Slot("ip", ip))
+		}
+	}
+}
+
 func TestHasherDoesNotAllocate(t *testing.T) {
 	var h pseudonym.Hasher
 	h.Use(ring(t, config(0, 600e6)))

@@ -55,6 +55,9 @@ type Config struct {
 	Salts []Salt
 	// Slots decides the slot of a private partition, and never changes.
 	Slots Secret
+	// OneSlot is for counters that are in no cluster, such as those in memory:
+	// all have the slot 0, which costs nothing to find.
+	OneSlot bool
 	// Overlap is how far the clocks of two nodes may be apart; 0 is
 	// DefaultOverlap.
 	Overlap weir.Micros

@@ -15,6 +15,12 @@ func Make(now, overlap, retention weir.Micros) (*pseudonym.Ring, error) {
 	return pseudonym.New(c)
 }
 
+// Own makes the salts of a process that has its counters in its own memory. They
+// are nobody else's, and end with it.
+func Own(now weir.Micros) (*pseudonym.Ring, error) {
+	return pseudonym.New(pseudonym.Config{OneSlot: true, Salts: []pseudonym.Salt{fresh(now)}})
+}
+
 // Rotate returns r with another salt that comes into force at from, and without
 // those that are of no more use at now.
 func Rotate(r *pseudonym.Ring, now, from weir.Micros) (*pseudonym.Ring, error) {

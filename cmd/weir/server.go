@@ -37,6 +37,7 @@ type server struct {
 	tls      map[string]doorTLS // by the name of the door
 	where    string
 	followed []followed
+	watch    storeWatch
 	identity func() *forwardauth.Settings // in force; see openIdentity
 }
 
@@ -58,7 +59,7 @@ func newServer(ctx context.Context, sys system, f *serveFlags, log *slog.Logger)
 	if err := s.loadSalts(); err != nil {
 		return nil, err
 	}
-	hooks := s.metrics.Hooks()
+	hooks := s.watch.hooks(s.metrics.Hooks())
 	store, where, err := f.redis.openFor(ctx, peerPassword(sys.lookupEnv), hooks, f.peer.prefix)
 	if err != nil {
 		return nil, err
@@ -189,9 +190,13 @@ func (s *server) run(ctx context.Context) error {
 		wg.Go(func() { _ = s.loader.Watch(work, s.apply) })
 	}
 	for _, f := range s.followed {
+		s.metrics.Followed(f.name, true)
 		wg.Go(func() { f.file.Watch(work, func(err error) { s.reloaded(f.name, err) }) })
 	}
 	wg.Go(func() { s.reloadOnHangup(work, hup) })
+	if s.flags.redis.addrs != "" { // memory always answers
+		wg.Go(func() { s.watchStore(work) })
+	}
 	s.hello()
 	var err error
 	select {
@@ -226,10 +231,13 @@ func (s *server) reloadOnHangup(ctx context.Context, hup <-chan os.Signal) {
 
 // reloaded says what became of a file that was read again.
 func (s *server) reloaded(name string, err error) {
+	s.metrics.Followed(name, err == nil)
 	if err != nil {
+		s.health.Degrade(name, "what is written is wrong; what was read before is in force")
 		s.log.Error("file is wrong; what was read before stays in force", "what", name, "error", err)
 		return
 	}
+	s.health.Restore(name)
 	s.log.Info("read again", "what", name)
 }
 

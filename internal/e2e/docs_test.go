@@ -172,7 +172,9 @@ func TestDocumentedMetrics(t *testing.T) {
 	redis := redistest.Start(t)
 	path := filepath.Join(t.TempDir(), "policies.yaml")
 	write(t, path, fmt.Sprintf(closedPolicy, 1000, "open"))
-	w := serve(t, "--config", path, "--redis", redis.Addr(), "--deadline", "100ms")
+	salts := filepath.Join(t.TempDir(), "salts.yaml") // a file that is followed
+	runWeir(t, "salt", "new", salts)
+	w := serve(t, "--config", path, "--redis", redis.Addr(), "--deadline", "100ms", "--salt-file", salts)
 	conn := dial(t, w.grpc)
 	ask(t, conn)
 	w.auth("", "X-Forwarded-For", "no address")

@@ -54,6 +54,7 @@ var (
 	problems      = desc("config_problems", "Problems and warnings that the last load found.")
 	staleFiles    = desc("config_stale_files", "Files whose present contents are not in service.")
 
+	fileStale      = desc("file_stale", "Whether what is written in a file other than a policy is not in service.", "what")
 	certificateEnd = desc("tls_certificate_expiry_timestamp_seconds", "When the certificate of a listener ends.", "listener")
 )
 
@@ -63,6 +64,7 @@ var descs = []*prometheus.Desc{
 	lossesTotal, evictedTotal, panicsTotal, rejectionsTotal,
 	configInfo, configSerial, configRules, configUnnamed, reloadsTotal, reloadSuccess,
 	reloadTime, reloadGood, reloadSeconds, problems, staleFiles,
+	fileStale,
 	certificateEnd,
 }
 
@@ -154,6 +156,9 @@ func (s sink) config(c *config) {
 	s.gauge(configUnnamed, float64(c.unnamed))
 	s.counter(reloadsTotal, c.reloads[0], "failure")
 	s.counter(reloadsTotal, c.reloads[1], "success")
+	for _, what := range slices.Sorted(maps.Keys(c.followed)) {
+		s.gauge(fileStale, boolValue(!c.followed[what]), what)
+	}
 	for _, listener := range slices.Sorted(maps.Keys(c.certificates)) {
 		s.gauge(certificateEnd, seconds(c.certificates[listener]), listener)
 	}

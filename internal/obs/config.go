@@ -15,6 +15,7 @@ type config struct {
 	lastGood time.Time
 
 	certificates map[string]time.Time // their ends, by listener
+	followed     map[string]bool      // whether they are as written, by what they are
 }
 
 // Reload is how a load of the configuration went.
@@ -48,4 +49,15 @@ func (m *Metrics) CertificateEnds(listener string, end time.Time) {
 		m.config.certificates = make(map[string]time.Time)
 	}
 	m.config.certificates[listener] = end
+}
+
+// Followed says whether what is made of files, such as certificates or salts, is
+// as they are written now. There are few such things.
+func (m *Metrics) Followed(what string, current bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.config.followed == nil {
+		m.config.followed = make(map[string]bool)
+	}
+	m.config.followed[what] = current
 }

@@ -10,6 +10,21 @@ import (
 	"github.com/weirlimit/weir"
 )
 
+// TestFollowedFiles: what is followed is stale while it is wrong.
+func TestFollowedFiles(t *testing.T) {
+	m := New(Options{})
+	m.Followed("salts", true)
+	m.Followed("identity", false)
+	m.Followed("identity", true)
+	m.Followed("salts", false)
+	s := scrape(t, m)
+	for name, want := range map[string]float64{`weir_file_stale{what="salts"}`: 1, `weir_file_stale{what="identity"}`: 0} {
+		if got, ok := s[name]; !ok || got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+}
+
 func TestReloads(t *testing.T) {
 	now := time.Unix(1_700_000_000, 250_000_000)
 	m := New(Options{Now: func() time.Time { return now }})

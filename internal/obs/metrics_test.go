@@ -137,6 +137,7 @@ func TestNamesAndHelp(t *testing.T) {
 	m.Hooks().StoreCall(weir.StoreCall{Shard: "a:1", Entries: 1, Took: 1, Script: 1, Err: someErr})
 	m.Reloaded(Reload{OK: true})
 	m.Rejected(identity.JWT, identity.Expired)
+	m.Followed("salts", true)
 	m.CertificateEnds("grpc", time.Unix(1_800_000_000, 0))
 	families, err := m.scrape()
 	if err != nil {

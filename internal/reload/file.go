@@ -29,6 +29,7 @@ type File[T any] struct {
 	mu struct {
 		sync.Mutex
 		sum     [sha256.Size]byte // of the contents last looked at, good or bad
+		wrong   bool              // whether those were bad
 		missing string            // why they could not be read; empty when they could
 	}
 }
@@ -47,8 +48,8 @@ func Open[T any](parse func(contents [][]byte) (T, error), paths ...string) (*Fi
 // Get returns the last good value.
 func (f *File[T]) Get() T { return *f.value.Load() }
 
-// Load looks at the files now. It tells whether there is a new value, and what
-// is wrong with contents that were not looked at before: a file that stays
+// Load looks at the files now. It tells whether there is a new value, or files
+// that were missing are back, and what is wrong with contents that were not looked at before: a file that stays
 // wrong is reported once.
 func (f *File[T]) Load() (changed bool, err error) {
 	f.mu.Lock()
@@ -56,12 +57,14 @@ func (f *File[T]) Load() (changed bool, err error) {
 	contents, sum, err := f.read()
 	if err == nil {
 		if sum == f.mu.sum {
+			back := f.mu.missing != "" && !f.mu.wrong
 			f.mu.missing = ""
-			return false, nil
+			return back, nil
 		}
 		f.mu.sum, f.mu.missing = sum, ""
 		var v T
-		if v, err = f.parse(contents); err == nil {
+		v, err = f.parse(contents)
+		if f.mu.wrong = err != nil; err == nil {
 			f.value.Store(&v)
 			return true, nil
 		}

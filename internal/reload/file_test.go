@@ -61,7 +61,7 @@ func TestLoadKeepsTheLastGood(t *testing.T) {
 		t.Errorf("a missing file: %v, %v, %s", changed, err, f.Get())
 	}
 	write(t, a, "two")
-	if changed, err := f.Load(); changed || err != nil || f.Get() != "two" {
+	if changed, err := f.Load(); !changed || err != nil || f.Get() != "two" {
 		t.Errorf("back again, unchanged: %v, %v, %s", changed, err, f.Get())
 	}
 	if err := os.Remove(a); err != nil {

@@ -63,11 +63,11 @@ func (a *Answer) Status() int {
 	return statusTooMany
 }
 
-// binds tells whether there is a limit to speak of: one that is known, and not
-// only watched.
+// binds tells whether there is a limit to speak of: one that is known with what
+// is left of it, and not only watched.
 func (a *Answer) binds() bool {
 	d := a.Decision
-	if d.Limit.Count == 0 {
+	if d.Limit.Count == 0 || d.Reason == weir.ReasonDegraded {
 		return false
 	}
 	for i := range d.Charges {

@@ -231,3 +231,16 @@ func TestSetLower(t *testing.T) {
 		}
 	}
 }
+
+// TestDegradedTellsNoState: what a fail mode let pass knows nothing of what is
+// left, and must not say that it is 0.
+func TestDegradedTellsNoState(t *testing.T) {
+	d := &weir.Decision{Verdict: weir.Allow, Reason: weir.ReasonDegraded, Source: weir.SourceBackstop, Rule: "api", Limit: limit(t, "3000/m")}
+	a := respond.To(d, now, nil)
+	var f respond.Fields
+	f.Fill(&a)
+	for i := range f.Len() {
+		name, value := f.Field(i)
+		t.Errorf("%s: %s", name, value)
+	}
+}

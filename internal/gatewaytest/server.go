@@ -81,6 +81,16 @@ func (s *server) cleanup() {
 	}
 }
 
+// Log is what it has written so far to its standard output and error.
+func (s *server) Log() string {
+	s.t.Helper()
+	text, err := os.ReadFile(s.command.Log)
+	if err != nil {
+		s.t.Fatalf("gatewaytest: %v", err)
+	}
+	return string(text)
+}
+
 // tail is the last 6 KiB of a file.
 func tail(path string) string {
 	const limit = 6 << 10

@@ -90,16 +90,21 @@ func newSiteWith(t *testing.T, k kind, policies string, args []string, edits ...
 func newWeirSite(t *testing.T, k kind, policies string, args []string) *site {
 	t.Helper()
 	s := &site{kind: k, backend: StartBackend(t), issuer: newIssuer(t)}
-	config := write(t, filepath.Join(t.TempDir(), "policies.yaml"), policies)
-	// The deadline is for a busy machine: what was decided without the store
-	// counts nothing.
-	args = append([]string{"--config", config, "--identity", s.issuer.identityFile, "--deadline", "20s"}, args...)
 	start := StartWeir
 	if policies == brokenPolicies {
 		start = StartUnreadyWeir
 	}
-	s.weir = start(t, weirBinary, args...)
+	s.weir = start(t, weirBinary, append(s.weirArgs(t, policies), args...)...)
 	return s
+}
+
+// weirArgs are those that every Weir of a site has.
+func (s *site) weirArgs(t *testing.T, policies string) []string {
+	t.Helper()
+	config := write(t, filepath.Join(t.TempDir(), "policies.yaml"), policies)
+	// The deadline is for a busy machine: what was decided without the store
+	// counts nothing.
+	return []string{"--config", config, "--identity", s.issuer.identityFile, "--deadline", "20s"}
 }
 
 // startGateway starts the gateway, which asks at an address.

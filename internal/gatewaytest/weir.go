@@ -2,6 +2,7 @@ package gatewaytest
 
 import (
 	"bytes"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -42,6 +43,9 @@ func BuildWeir(dir string) (path string, err error) {
 type Weir struct {
 	server
 	HTTP, GRPC, Admin string
+
+	web    *http.Client // who asks it in the name of the test
+	scheme string
 }
 
 // StartWeir runs the program at path as weir serve with these arguments and
@@ -50,6 +54,17 @@ type Weir struct {
 func StartWeir(t testing.TB, path string, args ...string) *Weir {
 	t.Helper()
 	w := newWeir(t, path, args)
+	w.Start()
+	return w
+}
+
+// StartSecureWeir is StartWeir for one whose arguments make it speak TLS, which
+// the test itself does with this config.
+func StartSecureWeir(t testing.TB, path string, config *tls.Config, args ...string) *Weir {
+	t.Helper()
+	w := newWeir(t, path, args)
+	w.scheme = "https"
+	w.web = &http.Client{Timeout: plain.Timeout, Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: config}}
 	w.Start()
 	return w
 }
@@ -65,7 +80,7 @@ func StartUnreadyWeir(t testing.TB, path string, args ...string) *Weir {
 func newWeir(t testing.TB, path string, args []string) *Weir {
 	t.Helper()
 	dir := t.TempDir()
-	w := &Weir{HTTP: FreeAddr(t), GRPC: FreeAddr(t), Admin: FreeAddr(t)}
+	w := &Weir{HTTP: FreeAddr(t), GRPC: FreeAddr(t), Admin: FreeAddr(t), web: plain, scheme: "http"}
 	w.server = server{t: t, addr: w.HTTP, command: proctest.Command{
 		Path: path, Args: append([]string{"serve"}, args...), Dir: dir, Log: filepath.Join(dir, "log"),
 		Env: []string{
@@ -81,16 +96,33 @@ func (w *Weir) Start() {
 	w.t.Helper()
 	w.start()
 	Await(w.t, "weir to be ready", func() error {
-		resp, err := plain.Get("http://" + w.Admin + "/readyz")
-		if err != nil {
-			return err
-		}
-		defer resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
-			return fmt.Errorf("readyz: %s", resp.Status)
-		}
-		return nil
+		_, err := w.admin("/readyz")
+		return err
 	})
+}
+
+// Metrics returns what Prometheus would read.
+func (w *Weir) Metrics() string {
+	w.t.Helper()
+	text, err := w.admin("/metrics")
+	if err != nil {
+		w.t.Fatalf("gatewaytest: read metrics: %v", err)
+	}
+	return text
+}
+
+// admin gets a page of the admin listener.
+func (w *Weir) admin(path string) (string, error) {
+	resp, err := w.web.Get(w.scheme + "://" + w.Admin + path)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", path, resp.Status)
+	}
+	return string(text), err
 }
 
 // Stop ends it.
@@ -122,7 +154,7 @@ func (w *Weir) Remaining(policy, dimension, value string) int64 {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	resp, err := plain.Post("http://"+w.HTTP+"/v1/check", "application/json", bytes.NewReader(body))
+	resp, err := w.web.Post(w.scheme+"://"+w.HTTP+"/v1/check", "application/json", bytes.NewReader(body))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/weirlimit/weir/internal/nearest"
 )
 
 // The exit codes.
@@ -83,41 +85,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	hint := ""
-	if name := nearest(unknown.GetSpecifiedName(), names); name != "" {
+	if name := nearest.Of(unknown.GetSpecifiedName(), names); name != "" {
 		hint = "did you mean --" + name + "?"
 	}
 	return &usageError{err: err, hint: hint}
-}
-
-// nearest returns the name that is most like word, "" if none is: at most two
-// letters, and fewer than half, may differ.
-func nearest(word string, names []string) string {
-	best, least := "", 3
-	for _, name := range names {
-		if d := distance(word, name); d < least && 2*d < len(name) {
-			best, least = name, d
-		}
-	}
-	return best
-}
-
-// distance is how many letters must be added, dropped or changed to make b of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0]++
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -101,23 +101,3 @@ func TestVersionText(t *testing.T) {
 		}
 	}
 }
-
-func TestNearest(t *testing.T) {
-	names := []string{"limit", "key", "cost", "count", "redis-mode"}
-	for word, want := range map[string]string{
-		"limt": "limit", "limits": "limit", "Limit": "limit", "lmiit": "limit", "cots": "", "cuont": "count",
-		"kye": "", "kez": "key", "x": "", "": "", "redis_mode": "redis-mode", "frobnicate": "",
-	} {
-		if got := nearest(word, names); got != want {
-			t.Errorf("nearest(%q) = %q, want %q", word, got, want)
-		}
-	}
-	for _, tc := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}} {
-		if got := distance(tc.a, tc.b); got != tc.want {
-			t.Errorf("distance(%q, %q) = %d, want %d", tc.a, tc.b, got, tc.want)
-		}
-	}
-}

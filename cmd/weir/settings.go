@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/weirlimit/weir/internal/nearest"
 )
 
 // settingsFlag is the flag that names a file of settings.
@@ -112,7 +114,7 @@ func (s *settings) unknown(k *yaml.Node) error {
 		}
 	})
 	hint := ""
-	if name := nearest(strings.ReplaceAll(k.Value, "_", "-"), names); name != "" {
+	if name := nearest.Of(strings.ReplaceAll(k.Value, "_", "-"), names); name != "" {
 		hint = "did you mean " + name + "?"
 	} else if strings.Contains(k.Value, "password") || strings.Contains(k.Value, "user") {
 		hint = passwordHint

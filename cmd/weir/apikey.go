@@ -26,7 +26,7 @@ func newAPIKey(sys system) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apikey",
 		Short: "Make API keys, and the entries of the file that knows them",
-		Args:  noArgs(""),
+		Args:  aCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newAPIKeyNew(sys), newAPIKeyDigest(sys))

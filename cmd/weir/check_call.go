@@ -69,6 +69,8 @@ func (c *call) failed(err error) error {
 			"raise --timeout, or see whether --addr names the gRPC listener of weir serve")
 	case code == codes.Unimplemented:
 		return c.error(s.Message(), "see whether --addr names the gRPC listener; --descriptor speaks Envoy's API, --dimension and --policy Weir's own")
+	case code == codes.Unauthenticated && s.Message() == noClient:
+		return c.error(s.Message(), "give --tls-cert and --tls-key")
 	case code == codes.Unavailable && c.tls.hint(s.Message()) != "":
 		return c.error(s.Message(), c.tls.hint(s.Message()))
 	case code == codes.Unavailable:

@@ -27,6 +27,7 @@ func TestCheckTLS(t *testing.T) {
 	plain := startServe(t).addr(doorGRPC)
 	secure := startServe(t, p.flags()...).addr(doorGRPC)
 	mutual := startServe(t, p.flags("--tls-client-ca", p.cc, "--tls-client-san", "gateway.test")...).addr(doorGRPC)
+	exempt := startServe(t, p.flags("--tls-client-ca", p.cc, "--tls-health-exempt")...).addr(doorGRPC)
 	join := func(parts ...[]string) (all []string) {
 		for _, p := range parts {
 			all = append(all, p...)
@@ -51,6 +52,8 @@ func TestCheckTLS(t *testing.T) {
 		{"a wrong name", secure, join(ca, []string{"--tls-server-name", "other.test"}), exitError, "--tls-server-name"},
 		{"TLS where there is none", plain, ca, exitError, "leave --tls out"},
 		{"no certificate", mutual, ca, exitError, "give --tls-cert and --tls-key"},
+		{"no certificate, health for all", exempt, ca, exitError, "a client certificate is required (give --tls-cert and --tls-key)"},
+		{"a certificate, health for all", exempt, join(ca, gateway), exitOK, ""},
 		{"a stranger's certificate", mutual, join(ca, stranger), exitError, "--tls-client-san"},
 		{"half a pair", mutual, join(ca, gateway[:2]), exitUsage, "go together"},
 		{"no such file", mutual, []string{"--tls-ca", "absent.crt"}, exitError, "absent.crt: there is no such file"},

@@ -15,7 +15,7 @@ func newConfig(sys system, serve *cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Look at the configuration",
-		Args:  noArgs(""),
+		Args:  aCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newConfigPrint(sys, serve))

@@ -31,10 +31,19 @@ func (s *server) warnOfExposure(d *door) {
 	}
 }
 
+// reachable is an address that this machine reaches a listener at: one that
+// listens everywhere is none to connect to, on all systems.
+func reachable(addr string) string {
+	if host, port, err := net.SplitHostPort(addr); err == nil && net.ParseIP(host).IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return addr
+}
+
 // curlTarget is the address of the HTTP listener for curl, with the options that
 // its TLS needs.
 func (s *server) curlTarget() string {
-	addr := s.doors[1].addr()
+	addr := reachable(s.doors[1].addr())
 	switch t := s.tls[doorHTTP]; {
 	case t.config == nil:
 		return "http://" + addr

@@ -71,6 +71,23 @@ func TestExposure(t *testing.T) {
 	}
 }
 
+// TestCurlTarget: the line to copy works wherever the server listens.
+func TestCurlTarget(t *testing.T) {
+	for listen, want := range map[string]string{"0.0.0.0:0": "127.0.0.1", "[::]:0": "127.0.0.1", ":0": "127.0.0.1", "127.0.0.1:0": "127.0.0.1"} {
+		s := startServe(t, "--http", listen, "--insecure")
+		_, port, err := net.SplitHostPort(s.addr(doorHTTP))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.log.await(t, "curl -i http://"+net.JoinHostPort(want, port)+"/v1/check ")
+	}
+	for addr, want := range map[string]string{"[::1]:80": "[::1]:80", "192.0.2.1:80": "192.0.2.1:80", "[::]:80": "127.0.0.1:80"} {
+		if got := reachable(addr); got != want {
+			t.Errorf("%s: %s, want %s", addr, got, want)
+		}
+	}
+}
+
 // TestExpiryIsWarnedOfAgain: once, then once a day, and at once when it gets
 // worse.
 func TestExpiryIsWarnedOfAgain(t *testing.T) {

@@ -53,7 +53,9 @@ Start with: weir try`,
 		SilenceErrors:              true, // report prints them, with what to do
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
+		Version:                    thisVersion(),
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetOut(sys.out)
 	root.SetErr(sys.err)
 	root.SetFlagErrorFunc(flagError)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,7 +24,7 @@ file: give it to weir serve with --salt-file.
 
 A rotation resets no counter: every instance reads of the next salt before it
 comes into force, and for a while counters are known by both names.`,
-		Args: noArgs(""),
+		Args: aCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newSaltNew(sys), newSaltRotate(sys), newSaltList(sys))
@@ -77,8 +78,11 @@ func runSaltNew(out io.Writer, path, overlap, retention string) error {
 		return usage("", "--%w", err) // its field is the flag's name
 	}
 	if err := saltfile.Create(path, ring); err != nil {
-		if errors.Is(err, fs.ErrExist) {
+		switch {
+		case errors.Is(err, fs.ErrExist):
 			return fmt.Errorf("%w (to change the salt without resetting counters, use weir salt rotate)", err)
+		case errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("%w (make the directory %s first, or give another path)", err, filepath.Dir(path))
 		}
 		return err
 	}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -42,9 +44,17 @@ func (f *saltFlags) read() (*pseudonym.Ring, error) {
 func readSalts(path string) (*pseudonym.Ring, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return nil, missingSalts(path, err)
 	}
 	return saltfile.Parse(path, data)
+}
+
+// missingSalts says how to get a file that is not there.
+func missingSalts(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w (weir salt new %s makes one)", err, path)
+	}
+	return err
 }
 
 // loadSalts decides what private values are named by. Counters in memory are
@@ -55,7 +65,7 @@ func (s *server) loadSalts() error {
 	case s.flags.salt.file != "":
 		file, err := saltfile.Follow(s.flags.salt.file, s.saltsRead)
 		if err != nil {
-			return fmt.Errorf("--salt-file: %w", err)
+			return fmt.Errorf("--salt-file: %w", missingSalts(s.flags.salt.file, err))
 		}
 		s.ring = file.Get
 		s.followed = append(s.followed, followed{"salts", file})
@@ -78,7 +88,7 @@ func (s *server) loadSalts() error {
 // saltsRead says what was read, and nothing that is secret.
 func (s *server) saltsRead(l saltfile.Loaded) {
 	if l.Warning != "" {
-		s.log.Warn("others can read the salts", "problem", l.Warning)
+		s.log.Warn("others can read the salts", "hint", l.Warning)
 	}
 	c, now := l.Ring.Config(), time.Now()
 	for _, late := range l.Late {

@@ -78,7 +78,7 @@ func TestServerFollowsSalts(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := log.String()
-	for _, want := range []string{"counted in two until now", "late_by=1m2s", "mode 0604", "in_force=" + late.Config().Salts[1].ID} {
+	for _, want := range []string{"counted in two until now", "late_by=1m2s", `msg="others can read the salts" hint=`, "mode 0604", "in_force=" + late.Config().Salts[1].ID} {
 		if !strings.Contains(got, want) {
 			t.Errorf("not in the log: %s\n%s", want, got)
 		}

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/weirlimit/weir/internal/nearest"
 )
 
 func newVersion() *cobra.Command {
@@ -14,11 +17,16 @@ func newVersion() *cobra.Command {
 		Short: "Say which build this is",
 		Args:  noArgs(""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			info, _ := debug.ReadBuildInfo()
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), versionText(info))
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), thisVersion())
 			return err
 		},
 	}
+}
+
+// thisVersion describes this build, for weir version and weir --version.
+func thisVersion() string {
+	info, _ := debug.ReadBuildInfo()
+	return versionText(info)
 }
 
 // versionText describes a build; info may be nil.
@@ -52,6 +60,28 @@ func noArgs(flag string) cobra.PositionalArgs {
 		}
 		return usage(hint, "unexpected argument %q", args[0])
 	}
+}
+
+// aCommand refuses arguments where the name of a command is wanted, and says
+// which was probably meant.
+func aCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	hint := names[0]
+	if last := len(names) - 1; last > 0 {
+		hint = strings.Join(names[:last], ", ") + " or " + names[last]
+	}
+	if name := nearest.Of(args[0], names); name != "" {
+		hint = "did you mean " + cmd.CommandPath() + " " + name + "?"
+	}
+	return usage(hint, "there is no command %q", cmd.Name()+" "+args[0])
 }
 
 // buildVersion is the version alone, for a metric.

@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"net/http"
 
 	"github.com/spf13/pflag"
@@ -33,15 +36,33 @@ func (s *server) openIdentity(ctx context.Context) error {
 		s.identity = func() *forwardauth.Settings { return settings }
 		return err
 	}
-	live, err := identityfile.Open(ctx, path, s.metrics.Rejected, func(err error) {
-		s.log.Error("no keys yet to verify tokens with; they are asked for again", "error", err)
+	live, err := identityfile.Open(ctx, path, identityfile.Hooks{
+		Rejected: s.metrics.Rejected, Keys: s.keysFetched,
+		Warn: func(w identityfile.Warning) { s.log.Warn(w.Text, "hint", w.Hint) },
 	})
-	if err != nil {
-		return usage("see docs/identity.md", "--identity: %w", err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // as for every file that is not there
+		return fmt.Errorf("--identity: %w (see whether the path is right; docs/identity.md says what the file holds)", err)
+	case err != nil:
+		return usage("", "--identity: %w\ndocs/identity.md says what the file holds", err)
 	}
 	s.identity = live.Settings
 	s.followed = append(s.followed, followed{name: "identity", file: live})
 	return nil
+}
+
+// keysFetched says what became of a provider's keys.
+func (s *server) keysFetched(err error, none bool) {
+	switch {
+	case err == nil:
+		s.log.Info("keys to verify tokens with were fetched")
+	case none:
+		s.log.Error("the keys to verify tokens with cannot be fetched: no token is believed until they arrive",
+			"error", err, "hint", "see whether jwks_url is right and its host answers; it is asked again by itself")
+	default:
+		s.log.Error("the keys to verify tokens with cannot be fetched; those of before stay in force",
+			"error", err, "hint", "see whether the host of jwks_url answers; it is asked again by itself")
+	}
 }
 
 // authHandler serves /v1/auth.

@@ -21,7 +21,11 @@ type Config struct {
 	Headers  forwardauth.Headers
 	Tokens   *Tokens // nil for none
 	KeyFile  string  // of API keys; empty for none
+	Warnings []Warning
 }
+
+// Warning is something that a file may say and that is probably not meant.
+type Warning struct{ Text, Hint string }
 
 // Tokens say how tokens are verified, and with which keys: of one of URL, File
 // and SecretFile.
@@ -41,12 +45,13 @@ func Default() *Config { return &Config{Headers: forwardauth.DefaultHeaders()} }
 func Parse(name string, data []byte) (*Config, error) {
 	r := &reader{file: name}
 	c := Default()
+	var wide []*yaml.Node
 	root := r.document(data, maxFile)
 	if root == nil {
 		return nil, r.err()
 	}
 	r.mapping(root, "the file", []field{
-		{key: "trusted_peers", read: func(n *yaml.Node) { c.Identity.Trusted = r.networks(n) }},
+		{key: "trusted_peers", read: func(n *yaml.Node) { c.Identity.Trusted, wide = r.networks(n), wideNetworks(n) }},
 		{key: "client_ip", read: func(n *yaml.Node) { r.clientIP(n, &c.Identity.ClientIP) }},
 		{key: "tenant_header", read: r.text(&c.Identity.TenantHeader)},
 		{key: "jwt", read: func(n *yaml.Node) { r.tokens(n, c) }},
@@ -58,6 +63,9 @@ func Parse(name string, data []byte) (*Config, error) {
 	}
 	if err := r.err(); err != nil {
 		return nil, err
+	}
+	for _, n := range wide {
+		c.Warnings = append(c.Warnings, r.wideWarning(n, c.Identity.TenantHeader))
 	}
 	return c, nil
 }
@@ -113,7 +121,7 @@ func (r *reader) clientIP(n *yaml.Node, into *identity.ClientIP) {
 
 func (r *reader) apiKeys(n *yaml.Node, c *Config) {
 	r.mapping(n, "api_keys", []field{
-		{key: "file", must: true, read: r.text(&c.KeyFile)},
+		{key: "file", must: true, example: "keys.yaml", read: r.text(&c.KeyFile)},
 		{key: "header", read: r.text(&c.Identity.KeyHeader)},
 		{key: "required", read: r.truth(&c.Identity.KeyRequired)},
 	})

@@ -28,7 +28,7 @@ func ParseKeys(name string, data []byte) (*identity.Keys, error) {
 		return nil, r.err()
 	}
 	var list []identity.Key
-	r.mapping(root, "the file", []field{{key: "keys", must: true, read: func(n *yaml.Node) {
+	r.mapping(root, "the file", []field{{key: "keys", must: true, example: "[]", read: func(n *yaml.Node) {
 		if n.Kind != yaml.SequenceNode {
 			r.wrong(n, "write a list, which may be empty: keys: []", "keys is not a list")
 			return
@@ -52,16 +52,16 @@ func ParseKeys(name string, data []byte) (*identity.Keys, error) {
 func (r *reader) key(n *yaml.Node) (k identity.Key) {
 	var digest string
 	r.mapping(n, "a key", []field{
-		{key: "id", must: true, read: r.text(&k.ID)},
+		{key: "id", must: true, example: "acme-prod", read: r.text(&k.ID)},
 		{key: "sha256", must: true, read: func(n *yaml.Node) { r.digest(n, &digest, &k) }},
-		{key: "tenant", must: true, read: r.text(&k.Tenant)},
+		{key: "tenant", must: true, example: "acme", read: r.text(&k.Tenant)},
 		{key: "user", read: r.text(&k.User)},
 		{key: "plan", read: r.text(&k.Plan)},
 		{key: "disabled", read: r.truth(&k.Disabled)},
 		{key: "expires_at", read: func(n *yaml.Node) {
 			at, err := time.Parse(time.RFC3339, n.Value)
 			if n.Kind != yaml.ScalarNode || err != nil {
-				r.wrong(n, "for example 2027-01-31T00:00:00Z", "want an instant")
+				r.wrongValue(n, "for example 2027-01-31T00:00:00Z", "want an instant")
 			}
 			k.ExpiresAt = at
 		}},
@@ -75,7 +75,7 @@ func (r *reader) digest(n *yaml.Node, text *string, k *identity.Key) {
 	r.text(text)(n)
 	sum, err := hex.DecodeString(*text)
 	if err != nil || len(sum) != sha256.Size {
-		r.wrong(n, "weir apikey digest makes it of a key", "want the 64 hexadecimal digits of a SHA-256")
+		r.wrongValue(n, "weir apikey digest makes it of a key", "want the 64 hexadecimal digits of a SHA-256")
 		return
 	}
 	k.Digest = [sha256.Size]byte(sum)

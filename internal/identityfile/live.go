@@ -17,11 +17,37 @@ import (
 
 // Live is what the files say now. Make one with Open.
 type Live struct {
-	main     *reload.File[*Config]
-	dir      string // of the file: paths in it are relative to this
-	rejected func(identity.What, identity.Reason)
-	now      atomic.Pointer[generation]
-	kick     chan struct{}
+	main  *reload.File[*Config]
+	dir   string // of the file: paths in it are relative to this
+	hooks Hooks
+	now   atomic.Pointer[generation]
+	kick  chan struct{}
+}
+
+// Hooks are told what happens. Each may be nil; they are called on several
+// goroutines.
+type Hooks struct {
+	// Rejected is called for what was not believed of a request.
+	Rejected func(identity.What, identity.Reason)
+	// Keys is called when a provider's keys were fetched, with nil, and when that
+	// fails in another way than before. none says that there are no keys, and no
+	// token is believed until there are; else the last ones stay in force. No file
+	// is at fault, so that Watch does not tell of it.
+	Keys func(err error, none bool)
+	// Warn is called for each warning of a version that comes into force.
+	Warn func(Warning)
+}
+
+func (h *Hooks) fill() {
+	if h.Rejected == nil {
+		h.Rejected = func(identity.What, identity.Reason) {}
+	}
+	if h.Keys == nil {
+		h.Keys = func(error, bool) {}
+	}
+	if h.Warn == nil {
+		h.Warn = func(Warning) {}
+	}
 }
 
 // generation is one version of the file, with all that it needs.
@@ -44,12 +70,14 @@ type remote struct {
 	keys    *token.Remote
 	options token.RemoteOptions // its Roots are in roots
 	roots   string
+	failure string // of the first fetch, which was told; empty for none
 }
 
 // Open reads the file and those that it names, and fetches a provider's keys
 // once. A provider that is away is told and not an error: Watch tries again.
-func Open(ctx context.Context, path string, rejected func(identity.What, identity.Reason), told func(error)) (*Live, error) {
-	l := &Live{dir: filepath.Dir(path), rejected: rejected, kick: make(chan struct{}, 1)}
+func Open(ctx context.Context, path string, hooks Hooks) (*Live, error) {
+	hooks.fill()
+	l := &Live{dir: filepath.Dir(path), hooks: hooks, kick: make(chan struct{}, 1)}
 	var err error
 	l.main, err = reload.Open(func(c [][]byte) (*Config, error) { return Parse(path, c[0]) }, path)
 	if err != nil {
@@ -61,11 +89,20 @@ func Open(ctx context.Context, path string, rejected func(identity.What, identit
 	}
 	if g.remote != nil {
 		if _, err := g.remote.keys.Fetch(ctx); err != nil {
-			told(err)
+			g.remote.failure = err.Error()
+			hooks.Keys(err, true)
 		}
 	}
-	l.now.Store(g)
+	l.force(g)
 	return l, nil
+}
+
+// force brings a version into force.
+func (l *Live) force(g *generation) {
+	l.now.Store(g)
+	for _, w := range g.config.Warnings {
+		l.hooks.Warn(w)
+	}
 }
 
 // Settings returns those in force.
@@ -75,7 +112,7 @@ func (l *Live) Settings() *forwardauth.Settings { return &l.now.Load().settings 
 func (l *Live) build(c *Config, before *generation) (*generation, error) {
 	g := &generation{config: c}
 	o := c.Identity
-	o.Rejected = l.rejected
+	o.Rejected = l.hooks.Rejected
 	if c.Tokens != nil {
 		v, err := l.verifier(c.Tokens, g, before)
 		if err != nil {
@@ -115,11 +152,11 @@ func (l *Live) Reload() {
 	}
 }
 
-// Watch follows the files and the provider until ctx ends. It calls told, on
-// several goroutines, with nil when something new is in force and with an error
-// when something is wrong that was not so before.
+// Watch follows the files and the provider until ctx ends. It calls told with
+// nil when a file's new contents are in force, and with an error when a file is
+// wrong that was not so before. What becomes of a provider is for Hooks.
 func (l *Live) Watch(ctx context.Context, told func(error)) {
-	f := follower{told: told}
+	f := follower{told: l.hooks.Keys}
 	defer f.end()
 	tick := time.NewTicker(reload.Every)
 	defer tick.Stop()
@@ -141,7 +178,7 @@ func (l *Live) Watch(ctx context.Context, told func(error)) {
 
 // follower fetches the keys of one provider at a time.
 type follower struct {
-	told func(error)
+	told func(err error, none bool)
 	of   *remote
 	stop context.CancelFunc
 	wg   sync.WaitGroup
@@ -156,7 +193,15 @@ func (f *follower) follow(ctx context.Context, r *remote) {
 		return
 	}
 	ctx, f.stop = context.WithCancel(ctx)
-	f.wg.Go(func() { r.keys.Watch(ctx, f.told) })
+	f.wg.Go(func() {
+		r.keys.Watch(ctx, func(err error) {
+			if err != nil && err.Error() == r.failure {
+				return // what Open has told
+			}
+			r.failure = ""
+			f.told(err, r.keys.Keys() == nil)
+		})
+	})
 }
 
 func (f *follower) end() {
@@ -186,7 +231,7 @@ func (l *Live) look(ctx context.Context, failure string, told func(error)) strin
 			}
 			return err.Error()
 		}
-		l.now.Store(next)
+		l.force(next)
 		told(nil)
 		return ""
 	}

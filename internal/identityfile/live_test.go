@@ -13,10 +13,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/weirlimit/weir/identity"
 	"github.com/weirlimit/weir/internal/identityfile"
 )
 
@@ -36,10 +36,16 @@ func write(t *testing.T, path, text string) {
 // live opens a file and follows it until the test ends.
 func live(t *testing.T, path string) (*identityfile.Live, chan error) {
 	t.Helper()
-	l, err := identityfile.Open(t.Context(), path, func(identity.What, identity.Reason) {}, func(err error) { t.Error(err) })
+	l, err := identityfile.Open(t.Context(), path, identityfile.Hooks{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return l, follow(t, l)
+}
+
+// follow follows the files until the test ends, and returns what is told.
+func follow(t *testing.T, l *identityfile.Live) chan error {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	told, ended := make(chan error, 100), make(chan struct{})
 	go func() {
@@ -50,7 +56,7 @@ func live(t *testing.T, path string) (*identityfile.Live, chan error) {
 		cancel()
 		<-ended
 	})
-	return l, told
+	return told
 }
 
 func await(t *testing.T, told chan error) error {
@@ -126,12 +132,12 @@ func TestOpenFails(t *testing.T) {
 		"jwt: {issuer: i, audience: a, secret_file: short}", "jwt: {issuer: i, audience: a, jwks_url: 'https://h', jwks_ca_file: short}",
 	} {
 		write(t, path, text)
-		_, err := identityfile.Open(t.Context(), path, nil, nil)
+		_, err := identityfile.Open(t.Context(), path, identityfile.Hooks{})
 		if err == nil || strings.Contains(err.Error(), "canary") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	if _, err := identityfile.Open(t.Context(), filepath.Join(dir, "absent"), nil, nil); err == nil {
+	if _, err := identityfile.Open(t.Context(), filepath.Join(dir, "absent"), identityfile.Hooks{}); err == nil {
 		t.Error("no such file")
 	}
 }
@@ -224,17 +230,86 @@ func TestAnEditKeepsTheProvidersKeys(t *testing.T) {
 	has("after a bad edit")
 }
 
+// keysTold is what a hook is told of a provider.
+type keysTold struct {
+	err  error
+	none bool
+}
+
+// TestProviderAwayAtTheStart: it is told once, as a lack of keys and not as a
+// file that is wrong, and so is that it came back and went again.
 func TestProviderAwayAtTheStart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "identity.yaml")
-	p := httptest.NewServer(http.NotFoundHandler())
-	p.Close()
-	write(t, path, fmt.Sprintf("jwt: {issuer: i, audience: a, jwks_url: '%s'}\n", p.URL))
-	var told error
-	l, err := identityfile.Open(t.Context(), path, func(identity.What, identity.Reason) {}, func(err error) { told = err })
-	if err != nil || told == nil {
-		t.Fatal(err, told)
+	var there atomic.Bool
+	doc := jwks(t)
+	p := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if !there.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = io.WriteString(w, doc)
+	}))
+	defer p.Close()
+	write(t, path, fmt.Sprintf("jwt: {issuer: i, audience: a, jwks_url: '%s', jwks_retry: 10ms}\n", p.URL))
+	keys := make(chan keysTold, 100)
+	l, err := identityfile.Open(t.Context(), path, identityfile.Hooks{Keys: func(err error, none bool) { keys <- keysTold{err, none} }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := <-keys; got.err == nil || !got.none {
+		t.Errorf("at the start: %+v", got)
 	}
 	if got := who(l, "X-Forwarded-For", "203.0.113.7"); got != "ip=203.0.113.7" {
 		t.Error(got)
+	}
+	told := follow(t, l)
+	next := func() keysTold {
+		t.Helper()
+		select {
+		case got := <-keys:
+			return got
+		case err := <-told:
+			t.Fatalf("told of a file: %v", err)
+		case <-time.After(patience):
+			t.Fatal("nothing is told")
+		}
+		return keysTold{}
+	}
+	there.Store(true)
+	if got := next(); got.err != nil || got.none {
+		t.Errorf("once the provider is there: %+v; the start was told twice?", got)
+	}
+	there.Store(false)
+	l.Reload()
+	if got := next(); got.err == nil || got.none {
+		t.Errorf("once it went again: %+v", got)
+	}
+}
+
+// TestWarnings are told for each version that comes into force.
+func TestWarnings(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "identity.yaml")
+	write(t, path, "trusted_peers: [0.0.0.0/0, 10.0.0.0/8, '::/0', '2000::/15', '2001::/16', 127.0.0.1]\ntenant_header: X-Tenant\n")
+	warned := make(chan identityfile.Warning, 100)
+	l, err := identityfile.Open(t.Context(), path, identityfile.Hooks{Warn: func(w identityfile.Warning) { warned <- w }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{":1:17: trusted_peers has 0.0.0.0/0: ", "has ::/0: ", "has 2000::/15: "} {
+		if w := <-warned; !strings.Contains(w.Text, want) || !strings.Contains(w.Text, "the tenant (by X-Tenant)") || w.Hint == "" {
+			t.Errorf("%+v, want %q", w, want)
+		}
+	}
+	told := follow(t, l)
+	write(t, path, "trusted_peers: 128.0.0.0/7\n")
+	l.Reload()
+	if err := await(t, told); err != nil {
+		t.Error(err)
+	}
+	if w := <-warned; !strings.Contains(w.Text, "has 128.0.0.0/7: ") || strings.Contains(w.Text, "tenant") {
+		t.Errorf("%+v", w)
+	}
+	if len(warned) > 0 {
+		t.Errorf("one too many: %+v", <-warned)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/nearest"
 )
 
 // maxProblems is how many of them one file reports.
@@ -21,14 +22,16 @@ const maxProblems = 20
 // reader collects what is wrong with a file.
 type reader struct {
 	file     string
+	of       string // the key whose value is read
 	problems []string
 }
 
 // field is a key of a mapping and what reads its value.
 type field struct {
-	key  string
-	must bool
-	read func(n *yaml.Node)
+	key     string
+	must    bool
+	example string // of a key that must be there, for who left it out
+	read    func(n *yaml.Node)
 }
 
 // err is all that is wrong, nil for nothing.
@@ -51,6 +54,11 @@ func (r *reader) wrong(at *yaml.Node, hint, format string, args ...any) {
 		text += " (" + hint + ")"
 	}
 	r.problems = append(r.problems, text)
+}
+
+// wrongValue reports a problem with the value of a key, which it names.
+func (r *reader) wrongValue(at *yaml.Node, hint, format string, args ...any) {
+	r.wrong(at, hint, "%s: %s", r.of, fmt.Sprintf(format, args...))
 }
 
 // refuse reports an error of another package at a place.
@@ -126,17 +134,28 @@ func (r *reader) mapping(n *yaml.Node, what string, fields []field) bool {
 		at := slices.Index(keys, k.Value)
 		switch {
 		case k.Kind != yaml.ScalarNode || at < 0:
-			r.wrong(k, "one of "+strings.Join(keys, ", "), "%s has no key %q", what, clip(k.Value))
+			hint := "one of " + strings.Join(keys, ", ")
+			if best := nearest.Of(k.Value, keys); best != "" {
+				hint = "did you mean " + best + "? " + hint
+			}
+			r.wrong(k, hint, "%s has no key %q", what, clip(k.Value))
 		case seen[k.Value]:
 			r.wrong(k, "keep one of them", "%s has %s twice", what, k.Value)
 		default:
 			seen[k.Value] = true
+			outer := r.of
+			r.of = k.Value
 			fields[at].read(v)
+			r.of = outer
 		}
 	}
 	for _, f := range fields {
 		if f.must && !seen[f.key] && len(r.problems) == before {
-			r.wrong(n, "", "%s has no %s", what, f.key)
+			hint := ""
+			if f.example != "" {
+				hint = "for example " + f.key + ": " + f.example
+			}
+			r.wrong(n, hint, "%s has no %s", what, f.key)
 		}
 	}
 	return true
@@ -147,11 +166,11 @@ func (r *reader) text(into *string) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		switch {
 		case n.Kind == yaml.AliasNode:
-			r.wrong(n, "write the value out", "aliases are not read")
+			r.wrongValue(n, "write the value out", "aliases are not read")
 		case n.Kind != yaml.ScalarNode:
-			r.wrong(n, "", "want a text")
+			r.wrongValue(n, "", "want a text")
 		case n.ShortTag() == "!!null" || n.Value == "":
-			r.wrong(n, "leave the key out, or give it a value", "the value is empty")
+			r.wrongValue(n, "leave the key out, or give it a value", "the value is empty")
 		default:
 			*into = n.Value
 		}
@@ -165,7 +184,7 @@ func (r *reader) list(each func(n *yaml.Node, text string)) func(*yaml.Node) {
 		if n.Kind == yaml.SequenceNode {
 			items = n.Content
 			if len(items) == 0 {
-				r.wrong(n, "leave the key out, or give it a value", "the list is empty")
+				r.wrongValue(n, "leave the key out, or give it a value", "the list is empty")
 			}
 		}
 		for _, item := range items {
@@ -184,7 +203,7 @@ func (r *reader) texts(into *[]string) func(*yaml.Node) {
 func (r *reader) truth(into *bool) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		if n.Kind != yaml.ScalarNode || n.Value != "true" && n.Value != "false" {
-			r.wrong(n, "", "want true or false")
+			r.wrongValue(n, "", "want true or false")
 			return
 		}
 		*into = n.Value == "true"
@@ -195,7 +214,7 @@ func (r *reader) number(into *int, low, high int) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		v, err := strconv.Atoi(n.Value)
 		if n.Kind != yaml.ScalarNode || err != nil || v < low || v > high {
-			r.wrong(n, "", "want a number from %d to %d", low, high)
+			r.wrongValue(n, "", "want a number from %d to %d", low, high)
 			return
 		}
 		*into = v
@@ -206,7 +225,7 @@ func (r *reader) duration(into *time.Duration) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		d, err := time.ParseDuration(n.Value)
 		if n.Kind != yaml.ScalarNode || err != nil || d <= 0 {
-			r.wrong(n, "for example 30s or 15m", "want a time span")
+			r.wrongValue(n, "for example 30s or 15m", "want a time span")
 			return
 		}
 		*into = d

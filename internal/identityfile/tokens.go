@@ -11,8 +11,8 @@ func (r *reader) tokens(n *yaml.Node, c *Config) {
 	t := &Tokens{}
 	o, before := &t.Options, len(r.problems)
 	if !r.mapping(n, "jwt", []field{
-		{key: "issuer", must: true, read: r.text(&o.Issuer)},
-		{key: "audience", must: true, read: r.texts(&o.Audiences)},
+		{key: "issuer", must: true, example: "https://idp.example", read: r.text(&o.Issuer)},
+		{key: "audience", must: true, example: "api", read: r.texts(&o.Audiences)},
 		{key: "jwks_url", read: r.text(&t.Remote.URL)},
 		{key: "jwks_ca_file", read: r.text(&t.CAFile)},
 		{key: "jwks_refresh", read: r.duration(&t.Remote.Refresh)},

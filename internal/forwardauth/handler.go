@@ -143,21 +143,6 @@ func (h *Handler) release(x *exchange) {
 	h.scratch.Put(x)
 }
 
-// unauthenticated answers that a credential is required.
-func unauthenticated(w http.ResponseWriter, missing *identity.Rejection) {
-	scheme, hint := "Bearer", "send a valid token"
-	switch {
-	case missing.What == identity.APIKey:
-		scheme, hint = "ApiKey", "send a valid API key"
-	case missing.Reason != identity.Missing:
-		scheme = `Bearer error="invalid_token"` // RFC 6750
-	}
-	w.Header().Set("WWW-Authenticate", scheme)
-	httperr.Send(w, http.StatusUnauthorized, httperr.Problem{
-		Code: "unauthenticated", Field: missing.What.String(), Message: missing.Error(), Hint: hint,
-	})
-}
-
 func peerText(r *http.Request) string {
 	if a := identity.PeerAddr(r.RemoteAddr); a.IsValid() {
 		return a.String()

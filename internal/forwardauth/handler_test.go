@@ -16,6 +16,7 @@ import (
 	"github.com/weirlimit/weir/engine"
 	"github.com/weirlimit/weir/identity"
 	"github.com/weirlimit/weir/internal/forwardauth"
+	"github.com/weirlimit/weir/internal/httperr"
 	"github.com/weirlimit/weir/memstore"
 	"github.com/weirlimit/weir/policy"
 )
@@ -191,7 +192,7 @@ func TestQuery(t *testing.T) {
 		"?x=1", "?domain=", "?domain=a&domain=b", "?domain=" + strings.Repeat("x", 257), "?policy=", "?cost=-1", "?cost=x", "?cost=",
 		"?deny=200", "?deny=404", "?deny=", "?deny=+403", "?tenant=acme", "?%zz", "?a;b",
 	} {
-		if w := ask(h, q); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), `"invalid"`) {
+		if w := ask(h, q); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), `"invalid"`) || !strings.Contains(w.Body.String(), `"hint":"`) {
 			t.Errorf("%s: %d %s", q, w.Code, w.Body)
 		}
 	}
@@ -240,7 +241,7 @@ func TestOriginalRequest(t *testing.T) {
 		s := &seen{}
 		w := ask(handler(t, s, identity.Options{}), "", append(tc.header, "X-Forwarded-For", "203.0.113.7")...)
 		if tc.want == "400" {
-			if w.Code != http.StatusBadRequest || s.asked > 0 {
+			if w.Code != http.StatusBadRequest || s.asked > 0 || !strings.Contains(w.Body.String(), `"hint":"`) || strings.Contains(w.Body.String(), `"hint":""`) {
 				t.Errorf("%s: %d, asked %s", tc.name, w.Code, s.pairs)
 			}
 			continue
@@ -288,8 +289,14 @@ func TestRequiredCredential(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := handler(t, s, identity.Options{Keys: keys, KeyRequired: true})
-	for _, header := range [][]string{nil, {"X-Api-Key", "canary"}} {
+	for want, header := range map[string][]string{
+		`"reason":"missing","message":"an API key is required and was not sent","hint":"send a valid API key"`: nil,
+		`"reason":"unknown_key","message":"the API key is not known","hint":"send a valid API key"`:            {"X-Api-Key", "canary"},
+	} {
 		w := ask(h, "?deny=403", header...)
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%s, want %s", w.Body, want)
+		}
 		if w.Code != http.StatusUnauthorized || w.Header().Get("WWW-Authenticate") != "ApiKey" || !strings.Contains(w.Body.String(), `"unauthenticated"`) {
 			t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
 		}
@@ -311,6 +318,32 @@ func TestRequiredToken(t *testing.T) {
 		if got := w.Header().Get("WWW-Authenticate"); w.Code != http.StatusUnauthorized || got != want {
 			t.Errorf("%q: %d %q", auth, w.Code, got)
 		}
+	}
+}
+
+// because believes no token, for a reason.
+type because identity.Reason
+
+func (r because) Verify(string) (*identity.Subject, identity.Reason) { return nil, identity.Reason(r) }
+
+// TestEveryReasonIsASentence, with its name beside it.
+func TestEveryReasonIsASentence(t *testing.T) {
+	said := map[string]bool{}
+	for r := identity.Missing; r < identity.Reasons; r++ {
+		if r == identity.TooFew || r == identity.Obfuscated {
+			continue // of addresses
+		}
+		w := ask(handler(t, &seen{}, identity.Options{Tokens: because(r), TokenRequired: true}), "", "Authorization", "Bearer x")
+		var body struct{ Error httperr.Problem }
+		if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
+			t.Fatal(err)
+		}
+		e := body.Error
+		if e.Reason != r.String() || e.Field != "jwt" || e.Hint == "" || said[e.Message] || !strings.Contains(e.Message, " token ") ||
+			strings.Contains(e.Message, "_") || e.Message == "the token is not accepted" {
+			t.Errorf("%s: %+v", r, e)
+		}
+		said[e.Message] = true
 	}
 }
 

@@ -1,6 +1,7 @@
 package forwardauth
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -58,6 +59,14 @@ func (h *Headers) dimensions(in http.Header, dst []weir.Pair) ([]weir.Pair, erro
 	return dst, nil
 }
 
+// valueHints say what a header should hold.
+var valueHints = map[string]string{
+	"method":     fmt.Sprintf("a method such as GET, of at most %d bytes", maxMethod),
+	"path":       fmt.Sprintf("a path that begins with / and has at most %d bytes before its query", maxPath),
+	"host":       fmt.Sprintf("one name, with or without a port, of at most %d bytes", maxHost),
+	"request_id": fmt.Sprintf("at most %d bytes", weir.MaxIDBytes),
+}
+
 // agreed returns the value that the headers of these names have, empty for
 // none. One that disagrees with another, or with itself, may be the client's.
 func agreed(in http.Header, what string, names []string, normal func(string) (string, bool)) (string, error) {
@@ -73,7 +82,7 @@ func agreed(in http.Header, what string, names []string, normal func(string) (st
 		v, ok := normal(lines[0])
 		switch {
 		case !ok:
-			return "", invalid(what, "", "%s is malformed or too long", name)
+			return "", invalid(what, valueHints[what], "%s is malformed or too long", name)
 		case from != "" && v != value:
 			return "", invalid(what, "name the one that the gateway sets in auth."+what+"_headers of the file that --identity names",
 				"%s and %s disagree: one of them may be the client's own", from, name)

@@ -30,7 +30,7 @@ func parseQuery(raw string) (query, error) {
 	}
 	values, err := url.ParseQuery(raw)
 	if err != nil {
-		return q, invalid("query", "", "is malformed")
+		return q, invalid("query", "for example ?domain=api&deny=403, with other bytes escaped as %20", "is malformed")
 	}
 	for name, v := range values {
 		if len(v) != 1 {
@@ -47,7 +47,7 @@ func (q *query) set(name, value string) error {
 	switch name {
 	case "domain", "policy":
 		if value == "" || len(value) > maxValue {
-			return invalid(name, "", "has 1 to %d bytes", maxValue)
+			return invalid(name, "leave it out for the default", "has 1 to %d bytes", maxValue)
 		}
 		if name == "domain" {
 			q.domain = value

@@ -12,8 +12,9 @@ import (
 type Problem struct {
 	Code    string `json:"code"`
 	Field   string `json:"field"`
+	Reason  string `json:"reason,omitempty"` // why, for programs; where the code says too little
 	Message string `json:"message"`
-	Hint    string `json:"hint"`
+	Hint    string `json:"hint,omitempty"`
 }
 
 // Write answers with the status and the text of an error.

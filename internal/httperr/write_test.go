@@ -43,4 +43,9 @@ func TestWrite(t *testing.T) {
 	if w.Body.String() != want {
 		t.Errorf("%s, want %s", w.Body, want)
 	}
+	w = httptest.NewRecorder()
+	httperr.Write(w, &weir.Error{Code: weir.CodeInvalid, Field: "cost", Message: "is below 0"})
+	if want := `{"error":{"code":"invalid","field":"cost","message":"cost: is below 0"}}` + "\n"; w.Body.String() != want {
+		t.Errorf("without a hint: %s, want %s", w.Body, want)
+	}
 }

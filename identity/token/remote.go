@@ -128,6 +128,9 @@ func rootsOf(pem []byte) (*x509.CertPool, error) {
 	return pool, nil
 }
 
+// Retry is the least time between two fetches.
+func (r *Remote) Retry() time.Duration { return r.o.Retry }
+
 // Keys implements Source.
 func (r *Remote) Keys() *KeySet { return r.keys.Load() }
 

@@ -62,6 +62,9 @@ type generation struct {
 type file struct {
 	path string
 	load func() (changed bool, err error)
+	// rebuild: what is made of it is part of a generation, and a change needs a
+	// new one.
+	rebuild bool
 }
 
 // remote is a provider's keys, and what they were asked for with: a new version
@@ -126,7 +129,7 @@ func (l *Live) build(c *Config, before *generation) (*generation, error) {
 		if err != nil {
 			return nil, fmt.Errorf("api_keys: %w", err)
 		}
-		g.files = append(g.files, file{path, f.Load})
+		g.files = append(g.files, file{path: path, load: f.Load})
 		o.Keys = keyFile{f}
 	}
 	resolver, err := identity.New(o)
@@ -160,7 +163,7 @@ func (l *Live) Watch(ctx context.Context, told func(error)) {
 	defer f.end()
 	tick := time.NewTicker(reload.Every)
 	defer tick.Stop()
-	failure := ""
+	var next attempt
 	for {
 		f.follow(ctx, l.now.Load().remote)
 		select {
@@ -171,8 +174,10 @@ func (l *Live) Watch(ctx context.Context, told func(error)) {
 			if f.of != nil {
 				f.of.keys.Reload()
 			}
+			next.after = time.Time{}
 		}
-		failure = l.look(ctx, failure, told)
+		l.look(told, &next)
+		l.try(ctx, told, &next)
 	}
 }
 
@@ -211,39 +216,62 @@ func (f *follower) end() {
 	f.wg.Wait()
 }
 
-// look looks at all files once. It returns what keeps a new version out of
-// force; that is tried again, since it may be in another file.
-func (l *Live) look(ctx context.Context, failure string, told func(error)) string {
+// attempt is a new generation on its way: it is tried again until it comes into
+// force, since what keeps it out may be another file or a provider.
+type attempt struct {
+	of      *Config // the version that was last seen to need one
+	wanted  bool
+	after   time.Time // not before
+	failure string    // that was told
+}
+
+// look looks at all files once, also those of a version that is to be replaced:
+// a key that is revoked is revoked whatever keeps the next version out of force.
+func (l *Live) look(told func(error), next *attempt) {
 	if _, err := l.main.Load(); err != nil {
 		told(err)
 	}
 	g := l.now.Load()
-	if c := l.main.Get(); c != g.config {
-		next, err := l.build(c, g)
-		if err == nil && next.remote != nil && next.remote != g.remote {
-			// Another provider is asked first: one that is not there leaves the
-			// old one in force, as a bad file does.
-			_, err = next.remote.keys.Fetch(ctx)
-		}
-		if err != nil {
-			if err.Error() != failure {
-				told(err)
-			}
-			return err.Error()
-		}
-		l.force(next)
-		told(nil)
-		return ""
-	}
 	for _, f := range g.files {
 		changed, err := f.load()
-		if err != nil {
+		switch {
+		case err != nil:
 			told(inFile(f.path, err))
-		} else if changed {
+		case changed && f.rebuild:
+			next.wanted, next.after = true, time.Time{}
+		case changed:
 			told(nil)
 		}
 	}
-	return ""
+	if c := l.main.Get(); c != g.config && c != next.of {
+		next.of, next.wanted, next.after = c, true, time.Time{}
+	}
+}
+
+// try brings a new generation into force, if one is wanted.
+func (l *Live) try(ctx context.Context, told func(error), next *attempt) {
+	if !next.wanted || time.Now().Before(next.after) {
+		return
+	}
+	before := l.now.Load()
+	g, err := l.build(l.main.Get(), before)
+	if err == nil && g.remote != nil && g.remote != before.remote {
+		// Another provider is asked first: one that is not there leaves the
+		// old one in force, as a bad file does. It is not asked every second.
+		if _, err = g.remote.keys.Fetch(ctx); err != nil {
+			next.after = time.Now().Add(g.remote.keys.Retry())
+		}
+	}
+	if err != nil {
+		if err.Error() != next.failure {
+			told(err)
+		}
+		next.failure = err.Error()
+		return
+	}
+	*next = attempt{}
+	l.force(g)
+	told(nil)
 }
 
 // inFile says which file an error is about, unless it does so itself.

@@ -2,8 +2,9 @@ package identityfile
 
 import (
 	"bytes"
+	"crypto/x509"
+	"errors"
 	"fmt"
-	"os"
 
 	"github.com/weirlimit/weir/identity"
 	"github.com/weirlimit/weir/identity/token"
@@ -39,7 +40,7 @@ func (l *Live) verifier(t *Tokens, g, before *generation) (*token.Verifier, erro
 			return token.NewSecret(bytes.TrimRight(data, "\r\n"), o.Algorithms...)
 		})
 	default:
-		if g.remote, err = l.remote(t, before); err == nil {
+		if g.remote, err = l.remote(t, g, before); err == nil {
 			o.Keys = g.remote.keys
 		}
 	}
@@ -55,20 +56,22 @@ func (l *Live) setFile(g *generation, name string, parse func([]byte) (*token.Ke
 	if err != nil {
 		return nil, inFile(path, err)
 	}
-	g.files = append(g.files, file{path, f.Load})
+	g.files = append(g.files, file{path: path, load: f.Load})
 	return setFile{f}, nil
 }
 
 // remote returns a provider's keys: those of the version before if it asked the
 // same of the same, so that an edit elsewhere in the file forgets no key.
-func (l *Live) remote(t *Tokens, before *generation) (*remote, error) {
+func (l *Live) remote(t *Tokens, g, before *generation) (*remote, error) {
 	r := &remote{options: t.Remote}
 	if t.CAFile != "" {
-		pem, err := os.ReadFile(l.path(t.CAFile))
+		path := l.path(t.CAFile)
+		f, err := reload.Open(parseRoots, path)
 		if err != nil {
-			return nil, err
+			return nil, inFile(path, err)
 		}
-		r.roots = string(pem)
+		g.files = append(g.files, file{path: path, load: f.Load, rebuild: true})
+		r.roots = f.Get()
 	}
 	if before != nil && before.remote != nil && before.remote.same(r) {
 		return before.remote, nil
@@ -78,6 +81,14 @@ func (l *Live) remote(t *Tokens, before *generation) (*remote, error) {
 	var err error
 	r.keys, err = token.NewRemote(o)
 	return r, err
+}
+
+// parseRoots takes what has authorities in it.
+func parseRoots(c [][]byte) (string, error) {
+	if !x509.NewCertPool().AppendCertsFromPEM(c[0]) {
+		return "", errors.New("holds no certificate in PEM form")
+	}
+	return string(c[0]), nil
 }
 
 func (r *remote) same(other *remote) bool {

@@ -106,11 +106,12 @@ func credential(h http.Header, name, scheme string) (string, Reason) {
 		return "", why
 	}
 	if name == "Authorization" {
-		word, rest, ok := strings.Cut(value, " ")
-		if !ok || !strings.EqualFold(word, scheme) {
+		// RFC 9110 has one space here; servers take several, and tabs.
+		i := strings.IndexAny(value, " \t")
+		if i < 0 || !strings.EqualFold(value[:i], scheme) {
 			return "", None // another scheme, which is not for us
 		}
-		value = rest
+		value = value[i:]
 	}
 	if value = strings.Trim(value, " \t"); value == "" {
 		return "", Malformed

@@ -64,7 +64,7 @@ func (r Reason) String() string {
 }
 
 // Rejection is the error of a request that lacks a credential which is
-// required. It never repeats what was presented.
+// required, or has two where one belongs. It never repeats what was presented.
 type Rejection struct {
 	What   What
 	Reason Reason

@@ -55,12 +55,15 @@ func (r *Resolver) Trusts(req *http.Request) bool { return r.trusted.Has(PeerAdd
 // Dimensions appends to dst what is known of whom a request comes from: of
 // tenant, user, plan, api_key, what other claims are mapped to, and ip, those
 // that there are. An error is a *Rejection: a credential is required and is
-// missing or bad. dst then has the ip alone.
+// missing or bad, or is there twice, required or not. dst then has the ip alone.
 func (r *Resolver) Dimensions(req *http.Request, dst []weir.Pair) ([]weir.Pair, error) {
 	peer := PeerAddr(req.RemoteAddr)
 	trusted := r.trusted.Has(peer)
 	start := len(dst)
-	dst, err := r.credentials(req, dst)
+	err := r.doubled(req, trusted)
+	if err == nil {
+		dst, err = r.credentials(req, dst)
+	}
 	switch {
 	case err != nil:
 		dst = dst[:start]
@@ -95,6 +98,28 @@ func (r *Resolver) client(req *http.Request, peer netip.Addr, trusted bool) neti
 		return peer
 	}
 	return a
+}
+
+// doubled refuses a request that has one of the headers that say who it is in
+// two lines, be one of them empty. No honest client sends two, and servers differ
+// in which they read: to take such a request for one without a credential would
+// let it pass under no tenant and be served under one.
+func (r *Resolver) doubled(req *http.Request, trusted bool) error {
+	for _, h := range [...]struct {
+		what What
+		name string
+		read bool
+	}{
+		{JWT, r.o.TokenHeader, r.o.Tokens != nil},
+		{APIKey, r.o.KeyHeader, r.o.Keys != nil},
+		{TenantHeader, r.o.TenantHeader, r.o.TenantHeader != "" && trusted},
+	} {
+		if h.read && len(req.Header[h.name]) > 1 {
+			r.o.Rejected(h.what, Duplicate)
+			return &Rejection{h.what, Duplicate}
+		}
+	}
+	return nil
 }
 
 // credentials appends what the first credential says. The error is of a

@@ -75,6 +75,9 @@ func TestPrecedence(t *testing.T) {
 		{"nothing", loop, header(), "", 0, identity.None},
 		{"a token", loop, header("Authorization", "Bearer good"), jwtPairs, 0, identity.None},
 		{"a token, whoever asks", remote, header("authorization", "bearer  good "), jwtPairs, 0, identity.None},
+		{"a token after a tab", loop, header("Authorization", "Bearer\tgood"), jwtPairs, 0, identity.None},
+		{"a token after many", loop, header("Authorization", "BEARER \t \tgood\t"), jwtPairs, 0, identity.None},
+		{"a bad token after a tab", loop, header("Authorization", "Bearer\tbad"), "", identity.JWT, identity.Signature},
 		{"a key", remote, header("X-Api-Key", "secret"), keyPairs, 0, identity.None},
 		{"a key with a tenant alone", loop, header("X-Api-Key", "plain"), "tenant=key api_key=k2", 0, identity.None},
 		{"the header of a trusted peer", loop, header("X-Tenant", "peer"), "tenant=peer", 0, identity.None},
@@ -86,7 +89,6 @@ func TestPrecedence(t *testing.T) {
 		{"a bad token keys nothing", loop, header("Authorization", "Bearer bad"), "", identity.JWT, identity.Signature},
 		{"a bad token is not replaced by a key", loop, header("Authorization", "Bearer bad", "X-Api-Key", "secret"), "", identity.JWT, identity.Signature},
 		{"a bad token leaves the peer's word", loop, header("Authorization", "Bearer bad", "X-Tenant", "peer"), "tenant=peer", identity.JWT, identity.Signature},
-		{"two tokens", loop, header("Authorization", "Bearer good", "Authorization", "Bearer good"), "", identity.JWT, identity.Duplicate},
 		{"an empty token", loop, header("Authorization", "Bearer  "), "", identity.JWT, identity.Malformed},
 		{"an empty header is none", loop, header("Authorization", "", "X-Api-Key", "secret"), keyPairs, 0, identity.None},
 		{"an empty key is none", loop, header("X-Api-Key", ""), "", 0, identity.None},
@@ -96,12 +98,11 @@ func TestPrecedence(t *testing.T) {
 		{"a disabled key", loop, header("X-Api-Key", "off"), "", identity.APIKey, identity.Disabled},
 		{"an expired key", loop, header("X-Api-Key", "old"), "", identity.APIKey, identity.Expired},
 		{"a key that expires soon", loop, header("X-Api-Key", "soon"), "tenant=key api_key=k5", 0, identity.None},
-		{"two keys", loop, header("X-Api-Key", "secret", "X-Api-Key", "plain"), "", identity.APIKey, identity.Duplicate},
 		{"a key of 513 bytes", loop, header("X-Api-Key", strings.Repeat("x", 513)), "", identity.APIKey, identity.TooLong},
 		{"the id of a key is no key", loop, header("X-Api-Key", "k1"), "", identity.APIKey, identity.UnknownKey},
 
 		{"a tenant header from an untrusted peer", remote, header("X-Tenant", "peer"), "", identity.TenantHeader, identity.Untrusted},
-		{"two tenant headers", loop, header("X-Tenant", "peer", "X-Tenant", "forged"), "", identity.TenantHeader, identity.Duplicate},
+		{"two tenant headers from an untrusted peer", remote, header("X-Tenant", "peer", "X-Tenant", "forged"), "", identity.TenantHeader, identity.Untrusted},
 		{"a tenant of 257 bytes", loop, header("X-Tenant", strings.Repeat("x", 257)), "", identity.TenantHeader, identity.TooLong},
 		{"an empty tenant", loop, header("X-Tenant", ""), "", 0, identity.None},
 		{"no other header names a tenant", loop, header("Tenant", "x", "X-User", "x", "X-Plan", "x", "User", "x", "X-Weir-Tenant", "x"), "", 0, identity.None},
@@ -164,6 +165,43 @@ func TestRequired(t *testing.T) {
 		if got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
 		}
+	}
+}
+
+// TestDoubled: two credentials where one belongs are an error, required or not:
+// which of them the server behind reads is not known here.
+func TestDoubled(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		h    http.Header
+		want string
+	}{
+		{"two tokens", header("Authorization", "Bearer good", "Authorization", "Bearer good"), "jwt: duplicate"},
+		{"another scheme first", header("Authorization", "Basic x", "Authorization", "Bearer good"), "jwt: duplicate"},
+		{"another scheme last", header("Authorization", "Bearer good", "Authorization", "Basic x"), "jwt: duplicate"},
+		{"an empty line first", header("Authorization", "", "Authorization", "Bearer good"), "jwt: duplicate"},
+		{"two keys", header("X-Api-Key", "secret", "X-Api-Key", "plain"), "api_key: duplicate"},
+		{"junk and a key", header("X-Api-Key", "junk", "X-Api-Key", "secret"), "api_key: duplicate"},
+		{"nothing and a key", header("X-Api-Key", "", "X-Api-Key", "secret"), "api_key: duplicate"},
+		{"a key and nothing", header("X-Api-Key", "secret", "X-Api-Key", ""), "api_key: duplicate"},
+		{"a good token and two keys", header("Authorization", "Bearer good", "X-Api-Key", "secret", "X-Api-Key", "plain"), "api_key: duplicate"},
+		{"two tenants", header("X-Tenant", "peer", "X-Tenant", "forged"), "tenant_header: duplicate"},
+		{"two tenants beside a token", header("Authorization", "Bearer good", "X-Tenant", "peer", "X-Tenant", "forged"), "tenant_header: duplicate"},
+	} {
+		r := resolver(t, identity.Options{
+			ClientIP:     identity.ClientIP{Header: identity.NoHeader},
+			TenantHeader: "X-Tenant", Tokens: words{}, Keys: keys(t),
+		})
+		pairs, err := r.Dimensions(&http.Request{RemoteAddr: loop, Header: tc.h}, nil)
+		if _, ok := errors.AsType[*identity.Rejection](err); !ok || err.Error() != tc.want || text(pairs) != "ip=127.0.0.1" || len(r.why) != 1 {
+			t.Errorf("%s: %v, %s, rejected %v", tc.name, err, text(pairs), r.why)
+		}
+	}
+	// A header that nobody reads is none of ours.
+	r := resolver(t, identity.Options{ClientIP: identity.ClientIP{Header: identity.NoHeader}, Keys: keys(t)})
+	h := header("Authorization", "Basic x", "Authorization", "Basic y", "X-Api-Key", "plain")
+	if pairs, err := r.Dimensions(&http.Request{RemoteAddr: loop, Header: h}, nil); err != nil || text(pairs) != "tenant=key api_key=k2 ip=127.0.0.1" {
+		t.Errorf("%s, %v", text(pairs), err)
 	}
 }
 

@@ -24,9 +24,10 @@
 //
 // # Failures
 //
-// 401 is a credential that is required and missing or bad; 400, 404, 503 and 504
-// say that no decision was made, as in package httpapi. A gateway refuses the
-// request on all of them, unless it is told otherwise.
+// 401 is a credential that is required and missing or bad, or one that is there
+// twice; 400, 404, 503 and 504 say that no decision was made, as in package
+// httpapi. A gateway refuses the request on all of them, unless it is told
+// otherwise.
 //
 // A Handler is safe for concurrent use. It reads no body.
 package forwardauth

@@ -85,8 +85,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := h.scratch.Get().(*exchange)
 	defer h.release(x)
 	if err := x.ask(s, r, q); err != nil {
-		if missing, ok := errors.AsType[*identity.Rejection](err); ok {
-			unauthenticated(w, missing)
+		if why, ok := errors.AsType[*identity.Rejection](err); ok {
+			rejected(w, why)
 			return
 		}
 		httperr.Write(w, err)

@@ -347,6 +347,34 @@ func TestEveryReasonIsASentence(t *testing.T) {
 	}
 }
 
+// TestTwoCredentials: two are refused where none is required, and nothing is
+// asked.
+func TestTwoCredentials(t *testing.T) {
+	keys, err := identity.NewKeys(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &seen{}
+	h := handler(t, s, identity.Options{Tokens: nobody{}, Keys: keys, TenantHeader: "X-Weir-Tenant"})
+	for name, want := range map[string]struct {
+		code int
+		auth string
+		hint string
+	}{
+		"Authorization": {401, `Bearer error="invalid_token"`, "in one line"},
+		"X-Api-Key":     {401, "ApiKey", "in one line"},
+		"X-Weir-Tenant": {400, "", "let the gateway replace"},
+	} {
+		w := ask(h, "?deny=403", name, "canary", name, "")
+		if w.Code != want.code || w.Header().Get("WWW-Authenticate") != want.auth || !strings.Contains(w.Body.String(), want.hint) {
+			t.Errorf("%s: %d %v %s", name, w.Code, w.Header(), w.Body)
+		}
+		if strings.Contains(w.Body.String(), "canary") || s.asked > 0 {
+			t.Errorf("%s: asked %d times: %s", name, s.asked, w.Body)
+		}
+	}
+}
+
 // body fails the test when it is read.
 type body struct{ t *testing.T }
 

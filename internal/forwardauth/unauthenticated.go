@@ -43,21 +43,31 @@ func sentence(r *identity.Rejection) string {
 	return subject[1] + " " + reasonTexts[r.Reason]
 }
 
-// unauthenticated answers that a credential is required.
-func unauthenticated(w http.ResponseWriter, missing *identity.Rejection) {
+// rejected answers that a credential is required, or that there are two.
+func rejected(w http.ResponseWriter, why *identity.Rejection) {
+	if why.What == identity.TenantHeader { // the gateway's fault, not the client's
+		httperr.Send(w, http.StatusBadRequest, httperr.Problem{
+			Code: "invalid", Field: why.What.String(), Reason: why.Reason.String(), Message: why.Error(),
+			Hint: "let the gateway replace the header, not add to it",
+		})
+		return
+	}
 	scheme, hint := "Bearer", "send a valid token"
 	switch {
-	case missing.What == identity.APIKey:
+	case why.What == identity.APIKey:
 		scheme, hint = "ApiKey", "send a valid API key"
-	case missing.Reason != identity.Missing:
+	case why.Reason != identity.Missing:
 		scheme = `Bearer error="invalid_token"` // RFC 6750
 	}
-	if missing.Reason == identity.NoKeys {
+	switch why.Reason {
+	case identity.NoKeys:
 		hint = "try again later" // the token may be good
+	case identity.Duplicate:
+		hint = "send one credential, in one line"
 	}
 	w.Header().Set("WWW-Authenticate", scheme)
 	httperr.Send(w, http.StatusUnauthorized, httperr.Problem{
-		Code: "unauthenticated", Field: missing.What.String(), Reason: missing.Reason.String(),
-		Message: sentence(missing), Hint: hint,
+		Code: "unauthenticated", Field: why.What.String(), Reason: why.Reason.String(),
+		Message: sentence(why), Hint: hint,
 	})
 }

@@ -80,6 +80,11 @@ local function ask(txn)
   if res.status >= 500 and res.headers["x-weir-status"] == nil or res.status < 200 then
     return nil
   end
+  -- Only a decision admits: a 200 of anything but /v1/auth is none.
+  local mark = res.headers["x-weir-status"]
+  if res.status == 200 and (mark == nil or mark[0] ~= "200") then
+    return problem(502, "Bad Gateway", "what answered is not the rate limiter's /v1/auth")
+  end
   return res
 end
 

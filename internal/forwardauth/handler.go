@@ -61,9 +61,13 @@ type exchange struct {
 	body   []byte
 }
 
-// statusField tells the status that a denial really has, to gateways that can
-// only be told another.
+// statusField tells that an answer is a decision, and the status that it really
+// has to gateways that can only be told another. It is there on admissions too:
+// a gateway that was led to ask elsewhere gets a 200 without it.
 const statusField = "X-Weir-Status"
+
+// admitted is its value on every admission; it is shared and not changed.
+var admitted = []string{"200"}
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -122,6 +126,7 @@ func (x *exchange) answer(w http.ResponseWriter, deny int) {
 	x.fields.Fill(&a)
 	x.fields.Set(w.Header())
 	if x.dec.Allowed() {
+		w.Header()[statusField] = admitted
 		w.WriteHeader(http.StatusOK)
 		return
 	}

@@ -98,7 +98,7 @@ func TestAllowAndDeny(t *testing.T) {
 	from := []string{"X-Forwarded-For", "203.0.113.7"}
 	for range 2 {
 		w := ask(h, "", from...)
-		if w.Code != http.StatusOK || w.Body.Len() > 0 || w.Header().Get("RateLimit") == "" || w.Header().Get("X-RateLimit-Limit") != "2" {
+		if w.Code != http.StatusOK || w.Body.Len() > 0 || w.Header().Get("RateLimit") == "" || w.Header().Get("X-RateLimit-Limit") != "2" || w.Header().Get("X-Weir-Status") != "200" {
 			t.Fatalf("%d %v %s", w.Code, w.Header(), w.Body)
 		}
 	}

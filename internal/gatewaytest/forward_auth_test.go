@@ -32,6 +32,8 @@ func TestCaddyForwardAuth(t *testing.T) {
 	t.Run("forged route", s.testForgedRoute)
 	t.Run("forged query", s.testForgedQuery)
 	t.Run("forged", s.testForged)
+	t.Run("targets", s.testTargets)
+	t.Run("two credentials", s.testTwoCredentials)
 	t.Run("identified", func(t *testing.T) {
 		c := NewClient(t, "127.0.0.50")
 		for range perTenant {

@@ -25,6 +25,8 @@ func testGateway(t *testing.T, k kind) {
 	t.Run("identified", s.testIdentified)
 	t.Run("forged", s.testForged)
 	t.Run("forged fields", s.testForgedFields)
+	t.Run("targets", s.testTargets)
+	t.Run("two credentials", s.testTwoCredentials)
 	t.Run("oversized", s.testOversized)
 	t.Run("together", s.testTogether)
 }

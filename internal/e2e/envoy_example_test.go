@@ -6,15 +6,17 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	bootstrapv3 "github.com/envoyproxy/go-control-plane/envoy/config/bootstrap/v3"
 	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	descriptorv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/common/ratelimit/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/jwt_authn/v3" // its name in an Any, and
+	mutationv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/header_mutation/v3"
+	jwtv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/jwt_authn/v3"
 	limitv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ratelimit/v3"
-	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/router/v3" // this one's
+	_ "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/router/v3" // its name in an Any
 	managerv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/network/http_connection_manager/v3"
 	optionsv3 "github.com/envoyproxy/go-control-plane/envoy/extensions/upstreams/http/v3"
 	rlsv3 "github.com/envoyproxy/go-control-plane/envoy/service/ratelimit/v3"
@@ -121,10 +123,10 @@ func TestEnvoyExamplePolicies(t *testing.T) {
 	filter, limits := exampleFilter(t, example(t))
 	request := &rlsv3.RateLimitRequest{Domain: filter.GetDomain()}
 	for _, l := range limits {
-		key := "remote_address"
+		key := maskedAddress(l.GetActions()[0])
 		if claim := l.GetActions()[0].GetMetadata(); claim != nil {
 			key = claim.GetDescriptorKey()
-		} else if l.GetActions()[0].GetRemoteAddress() == nil {
+		} else if key == "" {
 			t.Errorf("%v takes something for true that a client may say", l)
 		}
 		request.Descriptors = append(request.Descriptors, &descriptorv3.RateLimitDescriptor{
@@ -149,6 +151,46 @@ func TestEnvoyExamplePolicies(t *testing.T) {
 			}
 		}
 	}
+}
+
+// maskedAddress is the key that an action makes of the client's address when a
+// whole /64 of IPv6 is one client; empty for any other action.
+func maskedAddress(a *routev3.RateLimit_Action) string {
+	if m := a.GetMaskedRemoteAddress(); m.GetV4PrefixMaskLen().GetValue() == 32 && m.GetV6PrefixMaskLen().GetValue() == 64 {
+		return "masked_remote_address"
+	}
+	return ""
+}
+
+// TestEnvoyExampleToken: the backend is shown what Envoy has verified of a token
+// and never the token, which Envoy may have missed; nor what a client says in
+// its place.
+func TestEnvoyExampleToken(t *testing.T) {
+	t.Parallel()
+	chain := example(t).GetStaticResources().GetListeners()[0].GetFilterChains()[0]
+	manager := validated[*managerv3.HttpConnectionManager](t, chain.GetFilters()[0].GetTypedConfig())
+	removed := map[string]bool{}
+	for _, f := range manager.GetHttpFilters() {
+		switch f.GetName() {
+		case "envoy.filters.http.header_mutation":
+			for _, m := range validated[*mutationv3.HeaderMutation](t, f.GetTypedConfig()).GetMutations().GetRequestMutations() {
+				removed[m.GetRemove()] = true
+			}
+			continue
+		case "envoy.filters.http.jwt_authn":
+		default:
+			continue
+		}
+		p := validated[*jwtv3.JwtAuthentication](t, f.GetTypedConfig()).GetProviders()["idp"]
+		if p.GetForward() || !removed[p.GetForwardPayloadHeader()] {
+			t.Errorf("the backend gets the token: %v; its payload in %q, before which %v is removed", p.GetForward(), p.GetForwardPayloadHeader(), removed)
+		}
+		if got := manager.GetRouteConfig().GetVirtualHosts()[0].GetRequestHeadersToRemove(); !slices.Contains(got, "authorization") {
+			t.Errorf("of the request only %q is removed: Envoy finds no token behind bearer, and the backend may", got)
+		}
+		return
+	}
+	t.Error("there is no JWT filter")
 }
 
 // commented returns the YAML in the comment at the head of the example.

@@ -113,12 +113,14 @@ func TestEnvoyFilterExample(t *testing.T) {
 		if err := l.ValidateAll(); err != nil {
 			t.Error(err)
 		}
-		key := "remote_address"
+		key := maskedAddress(l.GetActions()[0])
 		if h := l.GetActions()[0].GetRequestHeaders(); h != nil {
 			key = h.GetDescriptorKey()
 			if !slices.ContainsFunc(forgets, func(m *rulesv3.HeaderMutation) bool { return m.GetRemove() == h.GetHeaderName() }) {
 				t.Errorf("a client's own %s is believed", h.GetHeaderName())
 			}
+		} else if key == "" {
+			t.Errorf("%v has an allowance for every address of a /64", l)
 		}
 		request.Descriptors = append(request.Descriptors, &descriptorv3.RateLimitDescriptor{
 			Entries: []*descriptorv3.RateLimitDescriptor_Entry{{Key: key, Value: "v"}},

@@ -19,8 +19,8 @@
 // A path is matched whole and without its query, whatever its length up to 4 KiB;
 // a longer one is refused, and so is one that does not begin with a slash. It is
 // brought into one form first, because servers behind a gateway take several
-// spellings for the same: %6F is o, %2F is a slash, // is /, and /a/../b is /b.
-// Keys hold long values as digests.
+// spellings for the same: %6F is o, %2F and a backslash are a slash, // and /./ are
+// /. One with a .. segment is refused, since servers differ in what it is. Keys hold long values as digests.
 //
 // # Failures
 //

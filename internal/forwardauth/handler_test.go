@@ -270,11 +270,20 @@ func TestConfiguredHeaders(t *testing.T) {
 // TestSpellings: no spelling of a path escapes its limit.
 func TestSpellings(t *testing.T) {
 	h := handler(t, realEngine(t, memstore.New()), identity.Options{})
-	for i, uri := range []string{"/login", "/login?x=1", "/%6cogin", "//login", "/./login", "/a/../login", "/a%2F..%2Flogin"} {
+	for i, uri := range []string{
+		"/login", "/login?x=1", "/%6cogin", "//login", "/./login", "/%2Flogin", "/.%2flogin", "/\\login",
+		"/a/../login", "/a%2F..%2Flogin", "/login/x%2F..%2F..%2Fa", "/..;/login",
+	} {
 		w := ask(h, "?policy=login", "X-Forwarded-For", "203.0.113.7", "X-Forwarded-Method", "POST", "X-Forwarded-Uri", uri)
 		want := http.StatusTooManyRequests
-		if i == 0 {
+		switch {
+		case i == 0:
 			want = http.StatusOK
+		case strings.Contains(uri, ".."):
+			want = http.StatusBadRequest // and that is said
+			if !strings.Contains(w.Body.String(), "no .. segment") {
+				t.Errorf("%s: %s", uri, w.Body)
+			}
 		}
 		if w.Code != want {
 			t.Errorf("%s: %d, want %d", uri, w.Code, want)

@@ -62,7 +62,7 @@ func (h *Headers) dimensions(in http.Header, dst []weir.Pair) ([]weir.Pair, erro
 // valueHints say what a header should hold.
 var valueHints = map[string]string{
 	"method":     fmt.Sprintf("a method such as GET, of at most %d bytes", maxMethod),
-	"path":       fmt.Sprintf("a path that begins with / and has at most %d bytes before its query", maxPath),
+	"path":       pathHint,
 	"host":       fmt.Sprintf("one name, with or without a port, of at most %d bytes", maxHost),
 	"request_id": fmt.Sprintf("at most %d bytes", weir.MaxIDBytes),
 }

@@ -9,12 +9,15 @@ import (
 	"github.com/weirlimit/weir"
 )
 
-// Bounds on a request. A gateway sends a handful of short descriptors; more is
-// a mistake or an attack.
+// Bounds on a request. A gateway sends a handful of descriptors with short names;
+// more is a mistake or an attack. A value may be what a client sent, and Envoy
+// takes an error for a server that is away, which by default lets the request
+// pass: so it may be as long as a message. Keys hold long values as digests.
 const (
 	MaxDescriptors = 16
-	MaxPairs       = 32  // of one descriptor
-	MaxValueBytes  = 256 // of a key or a value
+	MaxPairs       = 32       // of one descriptor
+	MaxNameBytes   = 256      // of a domain or a key
+	MaxValueBytes  = 64 << 10 // of a value
 )
 
 // request translates in into out, reusing out's memory.
@@ -29,8 +32,8 @@ func (s *Server) request(in *pb.RateLimitRequest, out *weir.Request) error {
 	if n > MaxDescriptors {
 		return invalid("descriptors", fmt.Sprintf("%d descriptors are more than %d", n, MaxDescriptors))
 	}
-	if len(in.GetDomain()) > MaxValueBytes {
-		return invalid("domain", fmt.Sprintf("is longer than %d bytes", MaxValueBytes))
+	if len(in.GetDomain()) > MaxNameBytes {
+		return invalid("domain", fmt.Sprintf("is longer than %d bytes", MaxNameBytes))
 	}
 	*out = weir.Request{Domain: in.GetDomain(), Cost: int64(in.GetHitsAddend()), Descriptors: out.Descriptors}
 	if cap(out.Descriptors) < n {
@@ -52,8 +55,11 @@ func (s *Server) descriptor(in *common.RateLimitDescriptor, out *weir.Descriptor
 		return invalid("entries", fmt.Sprintf("%d entries are more than %d", len(in.GetEntries()), MaxPairs))
 	}
 	for _, e := range in.GetEntries() {
-		if len(e.GetKey()) > MaxValueBytes || len(e.GetValue()) > MaxValueBytes {
-			return invalid("entries", fmt.Sprintf("a key or value is longer than %d bytes", MaxValueBytes))
+		if len(e.GetKey()) > MaxNameBytes {
+			return invalid("entries", fmt.Sprintf("a key is longer than %d bytes", MaxNameBytes))
+		}
+		if len(e.GetValue()) > MaxValueBytes {
+			return invalid("entries", fmt.Sprintf("a value is longer than %d bytes", MaxValueBytes))
 		}
 		out.Pairs = append(out.Pairs, weir.Pair{Name: e.GetKey(), Value: e.GetValue()})
 	}

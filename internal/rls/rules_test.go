@@ -249,11 +249,40 @@ func TestBadRequests(t *testing.T) {
 			"descriptors": {&pb.RateLimitRequest{Domain: "test"}, "rate limit descriptor list must not be empty"},
 			"unit":        {&pb.RateLimitRequest{Domain: "test", Descriptors: []*common.RateLimitDescriptor{unknown}}, "invalid rate limit unit"},
 			"many":        {&pb.RateLimitRequest{Domain: "test", Descriptors: many}, "more than 16"},
-			"long":        {&pb.RateLimitRequest{Domain: "test", Descriptors: []*common.RateLimitDescriptor{d("tenant", strings.Repeat("x", 257))}}, "longer than 256"},
+			"long domain": {&pb.RateLimitRequest{Domain: strings.Repeat("x", 257), Descriptors: []*common.RateLimitDescriptor{d("k", "v")}}, "longer than 256"},
+			"long key":    {&pb.RateLimitRequest{Domain: "test", Descriptors: []*common.RateLimitDescriptor{d(strings.Repeat("x", 257), "v")}}, "longer than 256"},
+			"long value":  {&pb.RateLimitRequest{Domain: "test", Descriptors: []*common.RateLimitDescriptor{d("tenant", strings.Repeat("x", 64<<10+1))}}, "longer than 65536"},
 		} {
 			_, err := s.ShouldRateLimit(context.Background(), tt.in)
 			if status.Code(err) != codes.InvalidArgument || !strings.Contains(err.Error(), tt.text) {
 				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+// TestLongValues: what a client sends may be a value, and a long one is limited as
+// any other. A gateway that fails open takes an error for a Weir that is away: a
+// bound below that of messages would be a switch in the client's hand.
+func TestLongValues(t *testing.T) {
+	each(t, func(t *testing.T, store func() weir.Store, compat bool) {
+		s := serve(t, store(), rls.Options{Compat: compat}, config)
+		for _, size := range []int{200, 201, 256, 257, 5 << 10, 60 << 10} {
+			long := strings.Repeat("x", size)
+			for i := range 4 {
+				if out := s.ask(0, d("tenant", long)); out.GetOverallCode() == over != (i == 3) {
+					t.Errorf("%d bytes, request %d: %v", size, i+1, out)
+				}
+			}
+			if out := s.ask(0, d("tenant", long[1:]+"y")); out.GetOverallCode() != ok {
+				t.Errorf("%d bytes that end otherwise: %v", size, out)
+			}
+			s.ask(2, d("path", "/api/"+long))
+			if out := s.ask(0, d("path", "/api/"+long)); out.GetOverallCode() != over {
+				t.Errorf("%d bytes of a wildcard: %v", size, out)
+			}
+			if st := s.ask(0, d("tenant", "vip"+long)).GetStatuses()[0]; st.GetCurrentLimit().GetRequestsPerUnit() != 3 {
+				t.Errorf("%d bytes after an exact value: %v", size, st)
 			}
 		}
 	})

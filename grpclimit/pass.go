@@ -106,12 +106,13 @@ func (p *pass) acquired() bool {
 	if d.Reason == weir.ReasonDegraded { // a store that did not answer in time may have counted
 		return p.chosen
 	}
-	if !d.Allowed() || d.Reason == weir.ReasonNoRule {
-		return false
+	if !d.Allowed() || d.Reason == weir.ReasonNoRule || d.Replayed {
+		return false // a replay's place is the first one's, which gives it back itself
 	}
 	for i := range d.Charges {
-		if d.Charges[i].Limit.Algorithm == weir.Concurrency {
-			return !d.Replayed // the first one's, which gives it back itself
+		c := &d.Charges[i]
+		if c.Limit.Algorithm == weir.Concurrency && c.Outcome.Granted > 0 {
+			return true
 		}
 	}
 	// A checker need not list the charges. Releasing what is not held does

@@ -338,3 +338,32 @@ func TestRequestID(t *testing.T) {
 		t.Errorf("others: %v", got)
 	}
 }
+
+// TestSameIDHoldsOnePlace: a call that is made again while the first is under way
+// shares its place, and does not give it back when it ends before.
+func TestSameIDHoldsOnePlace(t *testing.T) {
+	for _, text := range []string{
+		"policies:\n  - {id: p, by: [tenant], concurrency: 1, on_failure: open}\n",
+		"policies:\n  - {id: p, by: [tenant], limits: [9/h, 1 concurrency 60s], on_failure: open}\n",
+	} {
+		l := grpclimit.New(decider(t, text), byTenant, grpclimit.WithRequestID("X-Request-Id"))
+		nothing := func(context.Context, any) (any, error) { return &echo.SimpleResponse{}, nil }
+		unary := func(id string, handler grpc.UnaryHandler) codes.Code {
+			ctx := metadata.NewIncomingContext(t.Context(), metadata.Pairs("x-tenant", "a", "x-request-id", id))
+			_, err := l.Unary(ctx, &echo.SimpleRequest{}, &grpc.UnaryServerInfo{FullMethod: unaryMethod}, handler)
+			return status.Code(err)
+		}
+		unary("same", func(ctx context.Context, req any) (any, error) {
+			if got := unary("same", nothing); got != ok {
+				t.Errorf("again: %v", got)
+			}
+			if got := unary("other", nothing); got != tooMany {
+				t.Errorf("another, while the first is under way: %v", got)
+			}
+			return nothing(ctx, req)
+		})
+		if got := unary("third", nothing); got != ok {
+			t.Errorf("afterwards: %v", got)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/admission"
 	"github.com/weirlimit/weir/internal/grpcerr"
 	"github.com/weirlimit/weir/internal/respond"
 )
@@ -21,7 +22,7 @@ import (
 // header is the rate limit fields of p's decision as metadata. retry is when to
 // come back, with its jitter: the fields say the same as the details.
 func (p *pass) header(retry weir.Micros) metadata.MD {
-	a := respond.To(&p.dec, weir.MicrosAt(time.Now()), nil)
+	a := respond.To(&p.Decision, weir.MicrosAt(time.Now()), nil)
 	if a.Retry > 0 {
 		a.Retry = max(1, retry.Seconds())
 	}
@@ -86,15 +87,11 @@ func message(d *weir.Decision) string {
 // refused is the error that ends a call without a decision. Only the fault of a
 // call is told to who made it.
 func refused(err error) error {
-	switch weir.CodeOf(err) {
-	case weir.CodeCanceled, weir.CodeTimeout:
+	if admission.Gone(err) {
 		return grpcerr.Status(err)
 	}
-	if a, ok := err.(*attribution); ok {
-		err = a.err
-	}
-	if e, ok := err.(*weir.Error); ok {
-		return status.Error(codes.InvalidArgument, (&weir.Error{Field: e.Field, Message: e.Message}).Error())
+	if fault := admission.Fault(err); fault != "" {
+		return status.Error(codes.InvalidArgument, fault)
 	}
 	return status.Error(codes.InvalidArgument, "the call cannot be attributed to a caller")
 }

@@ -12,32 +12,25 @@ import (
 	"google.golang.org/grpc/peer"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/admission"
 )
 
-// MaxValueBytes is the longest value that Metadata and PeerSAN take; a server
-// takes no longer ones.
-const MaxValueBytes = 256
+// MaxValueBytes is the longest value that Metadata and PeerSAN take, 256 bytes; a
+// server takes no longer ones.
+const MaxValueBytes = admission.MaxValueBytes
 
 // Metadata makes a dimension of a metadata key. A call without the key does not
-// have the dimension; one that has it twice, or with a value of more than
-// MaxValueBytes, is refused.
+// have the dimension; one that has it twice, or with a value that is no UTF-8 or
+// has more than MaxValueBytes, is refused.
 //
 // It believes what the caller says: use it only behind a gateway that sets the
 // key itself, whatever the client sent. Where clients connect directly they
 // would choose whose quota they spend; use PeerSAN there.
 func Metadata(dimension, key string) Dimensions {
 	key = strings.ToLower(key)
+	field := admission.Field{Dimension: dimension, Kind: "metadata key", Name: key}
 	return func(ctx context.Context, _ *Call, dst []weir.Pair) ([]weir.Pair, error) {
-		values := metadata.ValueFromIncomingContext(ctx, key)
-		switch {
-		case len(values) == 0 || len(values) == 1 && values[0] == "":
-			return dst, nil
-		case len(values) > 1:
-			return dst, invalid(dimension, "the metadata key "+key+" is there twice", "send it once")
-		case len(values[0]) > MaxValueBytes:
-			return dst, invalid(dimension, "the metadata key "+key+" is too long", "256 bytes are the most")
-		}
-		return append(dst, weir.Pair{Name: dimension, Value: values[0]}), nil
+		return field.Append(dst, metadata.ValueFromIncomingContext(ctx, key))
 	}
 }
 
@@ -55,38 +48,26 @@ func Constant(dimension, value string) Dimensions {
 // the client's from the proxy there.
 func PeerIP() Dimensions {
 	return func(ctx context.Context, _ *Call, dst []weir.Pair) ([]weir.Pair, error) {
-		ip, ok := peerIP(ctx)
-		if !ok {
-			return dst, invalid("ip", "the connection has no IP address", "use another dimension than grpclimit.PeerIP")
+		ip := admission.Network(peerIP(ctx))
+		if ip == "" {
+			return dst, admission.Invalid("ip", "the connection has no IP address", "use another dimension than grpclimit.PeerIP")
 		}
 		return append(dst, weir.Pair{Name: "ip", Value: ip}), nil
 	}
 }
 
-func peerIP(ctx context.Context) (string, bool) {
+// peerIP returns the address of the other side; the zero Addr when it has none.
+func peerIP(ctx context.Context) netip.Addr {
 	p, ok := peer.FromContext(ctx)
 	if !ok || p.Addr == nil {
-		return "", false
+		return netip.Addr{}
 	}
-	var addr netip.Addr
 	if tcp, ok := p.Addr.(*net.TCPAddr); ok {
-		addr, ok = netip.AddrFromSlice(tcp.IP)
-		if !ok {
-			return "", false
-		}
-	} else {
-		ap, err := netip.ParseAddrPort(p.Addr.String())
-		if err != nil {
-			return "", false
-		}
-		addr = ap.Addr()
+		addr, _ := netip.AddrFromSlice(tcp.IP)
+		return addr
 	}
-	addr = addr.Unmap().WithZone("")
-	if addr.Is4() {
-		return addr.String(), true
-	}
-	prefix, err := addr.Prefix(64)
-	return prefix.String(), err == nil
+	ap, _ := netip.ParseAddrPort(p.Addr.String())
+	return ap.Addr()
 }
 
 // PeerSAN makes a dimension of the name in the certificate that the client
@@ -98,7 +79,7 @@ func PeerSAN(dimension string) Dimensions {
 	return func(ctx context.Context, _ *Call, dst []weir.Pair) ([]weir.Pair, error) {
 		name := peerName(ctx)
 		if name == "" || len(name) > MaxValueBytes {
-			return dst, invalid(dimension, "the client has no verified certificate with a name", "connect with TLS and a client certificate")
+			return dst, admission.Invalid(dimension, "the client has no verified certificate with a name", "connect with TLS and a client certificate")
 		}
 		return append(dst, weir.Pair{Name: dimension, Value: name}), nil
 	}

@@ -81,6 +81,7 @@ func TestMetadata(t *testing.T) {
 		"empty":    {metadata.Pairs("x-tenant", ""), "", false},
 		"twice":    {metadata.Pairs("x-tenant", "a", "x-tenant", "b"), "", true},
 		"too long": {metadata.Pairs("x-tenant", strings.Repeat("x", 257)), "", true},
+		"no text":  {metadata.Pairs("x-tenant", "\xff"), "", true},
 	} {
 		got, err := grpclimit.Metadata("tenant", "X-Tenant")(metadata.NewIncomingContext(t.Context(), tc.md), &grpclimit.Call{}, nil)
 		if (err != nil) != tc.bad || (len(got) == 1) != (tc.want != "") || len(got) == 1 && got[0] != (weir.Pair{Name: "tenant", Value: tc.want}) {

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/admission"
 )
 
 // DefaultMaxDelay is how long a call waits for a leaky bucket when WithMaxDelay
@@ -18,9 +19,8 @@ const defaultDomain = "default"
 
 // config is what options change.
 type config struct {
+	admission.Settings
 	wrong      error // what is answered to everybody
-	domain     string
-	policy     string
 	dimensions []Dimensions
 	skip       []func(context.Context, *Call) bool
 
@@ -29,19 +29,15 @@ type config struct {
 	after   func(context.Context, *Call, *Result) int64
 	refund  func(codes.Code) bool
 
-	headers  bool
-	denial   func(context.Context, *Call, *weir.Decision) error
-	log      func(error)
-	closed   bool
-	maxDelay time.Duration
-	slots    bool
-	idKey    string
+	headers bool
+	denial  func(context.Context, *Call, *weir.Decision) error
+	idKey   string
 }
 
 func defaults() config {
 	return config{
-		domain: defaultDomain, dimensions: []Dimensions{PeerIP()},
-		headers: true, maxDelay: DefaultMaxDelay,
+		Settings:   admission.Settings{Domain: defaultDomain, MaxDelay: DefaultMaxDelay},
+		dimensions: []Dimensions{PeerIP()}, headers: true,
 	}
 }
 
@@ -49,10 +45,10 @@ func defaults() config {
 type Option func(*config)
 
 // WithDomain sets the domain whose policies apply, "default" unless set.
-func WithDomain(name string) Option { return func(c *config) { c.domain = name } }
+func WithDomain(name string) Option { return func(c *config) { c.Domain = name } }
 
 // WithPolicy has the one policy with that id decide, instead of all that match.
-func WithPolicy(id string) Option { return func(c *config) { c.policy = id } }
+func WithPolicy(id string) Option { return func(c *config) { c.Policy = id } }
 
 // WithDimensions says by what calls are told apart, in place of PeerIP. A
 // dimension named route takes the place of the one that New adds.
@@ -61,7 +57,7 @@ func WithDimensions(fns ...Dimensions) Option {
 		c.dimensions = fns
 		for _, f := range fns {
 			if f == nil {
-				c.wrong = invalid("dimensions", "a function is nil", "for example grpclimit.PeerIP()")
+				c.wrong = admission.Invalid("dimensions", "a function is nil", "for example grpclimit.PeerIP()")
 			}
 		}
 	}
@@ -72,7 +68,7 @@ func WithDimensions(fns ...Dimensions) Option {
 func WithSkip(skip func(ctx context.Context, c *Call) bool) Option {
 	return func(c *config) {
 		if skip == nil {
-			c.wrong = invalid("skip", "is nil", "leave it out")
+			c.wrong = admission.Invalid("skip", "is nil", "leave it out")
 			return
 		}
 		c.skip = append(c.skip, skip)
@@ -129,33 +125,29 @@ func WithDenial(deny func(ctx context.Context, c *Call, d *weir.Decision) error)
 // WithFailClosed ends calls with UNAVAILABLE when the checker makes no decision,
 // in place of letting them pass. How a policy fails when its counters are away
 // is said by the policy, and is a decision.
-func WithFailClosed() Option { return func(c *config) { c.closed = true } }
+func WithFailClosed() Option { return func(c *config) { c.Closed = true } }
 
 // WithErrorLog is told of every error: checks without a decision, and refunds,
 // releases and costs afterwards that could not be made. It must not block, and
 // is called on any goroutine.
-func WithErrorLog(log func(error)) Option { return func(c *config) { c.log = log } }
+func WithErrorLog(log func(error)) Option { return func(c *config) { c.Log = log } }
 
 // WithMaxDelay bounds how long a call waits for a leaky bucket, DefaultMaxDelay
 // unless set. One that would wait longer is denied, with the time after which
 // its wait would be short enough, and charged nothing: with 0 that is everyone
 // who would have to wait. Below 0 nobody waits, and everything goes on at once.
-func WithMaxDelay(most time.Duration) Option { return func(c *config) { c.maxDelay = most } }
+func WithMaxDelay(most time.Duration) Option { return func(c *config) { c.MaxDelay = most } }
 
 // WithConcurrency gives every call an id, by which limits of concurrency count
 // it until its handler returns. Without it, ids are given once a check was
 // refused for want of one, which costs a second check: use it where many calls
 // are so limited, and with a remote checker. Ids are kept by the store for ten
 // minutes.
-func WithConcurrency() Option { return func(c *config) { c.slots = true } }
+func WithConcurrency() Option { return func(c *config) { c.Slots = true } }
 
 // WithRequestID takes the call's id from a metadata key: a call that is made
 // again with the same id is not charged again. Only for a key that a gateway
 // sets: a caller who can choose ids can choose not to be charged.
 func WithRequestID(key string) Option {
 	return func(c *config) { c.idKey = strings.ToLower(key) }
-}
-
-func invalid(field, message, hint string) *weir.Error {
-	return &weir.Error{Code: weir.CodeInvalid, Field: field, Message: message, Hint: hint}
 }

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/admission"
 )
 
 // Retry returns an interceptor for the other side of the wire: a call that is
@@ -34,7 +34,7 @@ func Retry(attempts int, longest time.Duration) grpc.UnaryClientInterceptor {
 			if at, ok := ctx.Deadline(); ok && time.Until(at) < after {
 				return err
 			}
-			if !sleep(ctx, weir.MicrosOf(after)) {
+			if !admission.Sleep(ctx, after) {
 				return status.FromContextError(ctx.Err()).Err()
 			}
 		}

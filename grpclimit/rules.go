@@ -3,10 +3,10 @@ package grpclimit
 import (
 	"context"
 	"slices"
-	"strconv"
-	"strings"
 
 	"google.golang.org/grpc/codes"
+
+	"github.com/weirlimit/weir/internal/admission"
 )
 
 // Methods is a rule for WithSkip: calls of one of these full methods. One that
@@ -14,14 +14,7 @@ import (
 // /grpc.health.v1.Health/*.
 func Methods(methods ...string) func(context.Context, *Call) bool {
 	methods = slices.Clone(methods)
-	return func(_ context.Context, c *Call) bool {
-		for _, m := range methods {
-			if prefix, ok := strings.CutSuffix(m, "*"); ok && strings.HasPrefix(c.Method, prefix) || c.Method == m {
-				return true
-			}
-		}
-		return false
-	}
+	return func(_ context.Context, c *Call) bool { return admission.Matches(methods, c.Method) }
 }
 
 // ServerErrors is a rule for WithRefund: what failed on this side.
@@ -36,13 +29,7 @@ func ServerErrors(code codes.Code) bool {
 // BytesCost is a cost for WithCostAfter: one unit for every unit bytes of
 // messages sent, and for what is left over. A unit of less than 1 is 1.
 func BytesCost(unit int64) func(context.Context, *Call, *Result) int64 {
-	unit = max(1, unit)
-	return func(_ context.Context, _ *Call, r *Result) int64 {
-		if r.Sent <= 0 {
-			return 0
-		}
-		return (r.Sent-1)/unit + 1
-	}
+	return func(_ context.Context, _ *Call, r *Result) int64 { return admission.Units(r.Sent, unit) }
 }
 
 // TrailerCost is a cost for WithCostAfter: the number that the handler put into
@@ -53,10 +40,6 @@ func TrailerCost(key string) func(context.Context, *Call, *Result) int64 {
 		if len(values) == 0 {
 			return 0
 		}
-		n, err := strconv.ParseInt(values[len(values)-1], 10, 64)
-		if err != nil {
-			return 0
-		}
-		return max(0, n)
+		return admission.Number(values[len(values)-1])
 	}
 }

@@ -23,11 +23,11 @@ func (l *Limiter) Stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerI
 	}
 	p := l.passes.Get().(*pass)
 	if err := p.admit(ctx, c, ss.SetHeader); err != nil {
-		p.end(ctx)
+		p.End(ctx, 0)
 		return err
 	}
 	if l.after == nil && l.refund == nil && l.message == nil {
-		defer p.end(ctx)
+		defer p.End(ctx, 0)
 		return handler(srv, ss)
 	}
 	m := &measuredStream{ServerStream: ss, pass: p, call: c}
@@ -99,34 +99,11 @@ func (m *measuredStream) charge(message any) error {
 	if cost <= 0 {
 		return nil
 	}
-	req := m.pass.spending(cost)
-	if err := l.checker.Check(ctx, &req, &m.dec); err != nil {
-		l.tell(err)
-		switch {
-		case ctx.Err() != nil:
-			return refused(gone(ctx))
-		case refuses(err):
-			return refused(err)
-		case !l.closed:
-			return nil
-		}
-		m.dec = weir.Decision{Verdict: weir.Deny, Reason: weir.ReasonDegraded, RetryAfter: retryDegraded}
-	}
-	if most := weir.MicrosOf(l.maxDelay); m.dec.Delay > 0 && l.maxDelay >= 0 {
-		if m.dec.Delay > most {
-			tooLong(&m.dec, most)
-		} else if !sleep(ctx, m.dec.Delay) {
-			return refused(gone(ctx))
-		}
+	if err := m.pass.Spend(ctx, cost, &m.dec); err != nil {
+		return refused(err)
 	}
 	if m.dec.Allowed() {
 		return nil
 	}
 	return l.denied(ctx, m.call, &m.dec, jittered(&m.dec))
-}
-
-// spending is a request for units that the call has spent.
-func (p *pass) spending(cost int64) weir.Request {
-	d := weir.Descriptor{Pairs: p.req.Descriptors[0].Pairs, Cost: cost, HasCost: true, Spent: true}
-	return weir.Request{Domain: p.req.Domain, Policy: p.req.Policy, Descriptors: []weir.Descriptor{d}}
 }

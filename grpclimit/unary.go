@@ -24,11 +24,11 @@ func (l *Limiter) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo
 	p := l.passes.Get().(*pass)
 	set := func(md metadata.MD) error { return grpc.SetHeader(ctx, md) }
 	if err := p.admit(ctx, c, set); err != nil {
-		p.end(ctx)
+		p.End(ctx, 0)
 		return nil, err
 	}
 	if l.after == nil && l.refund == nil {
-		defer p.end(ctx)
+		defer p.End(ctx, 0)
 		return handler(ctx, req)
 	}
 	return p.measured(ctx, c, handler)
@@ -40,15 +40,15 @@ func (p *pass) admit(ctx context.Context, c *Call, set func(metadata.MD) error) 
 	if err := p.enter(ctx, c); err != nil {
 		return refused(err)
 	}
-	if p.dec.Allowed() {
+	if p.Decision.Allowed() {
 		if p.limiter.headers {
-			p.limiter.tell(set(p.header(0)))
+			p.limiter.gate.Tell(set(p.header(0)))
 		}
 		return nil
 	}
-	retry := jittered(&p.dec)
-	p.limiter.tell(set(p.header(retry)))
-	return p.limiter.denied(ctx, c, &p.dec, retry)
+	retry := jittered(&p.Decision)
+	p.limiter.gate.Tell(set(p.header(retry)))
+	return p.limiter.denied(ctx, c, &p.Decision, retry)
 }
 
 // measured runs a handler whose result matters.

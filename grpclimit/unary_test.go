@@ -337,6 +337,39 @@ func TestRequestID(t *testing.T) {
 	if got := call(as(t, "a"), c, &echo.SimpleRequest{}, 2); !slices.Equal(got, []codes.Code{ok, tooMany}) {
 		t.Errorf("others: %v", got)
 	}
+	for name, id := range map[string][]string{
+		"too long": {"x-request-id", strings.Repeat("x", weir.MaxIDBytes+1)},
+		"twice":    {"x-request-id", "1", "x-request-id", "1"},
+	} {
+		if got := call(metadata.AppendToOutgoingContext(as(t, "b"), id...), c, &echo.SimpleRequest{}, 1); got[0] != codes.InvalidArgument {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestUnattributedIsChargedToNobody: a call that passes though it is not known
+// whose it is leaves alone whoever came before.
+func TestUnattributedIsChargedToNobody(t *testing.T) {
+	e := decider(t, perTenant)
+	lost := false
+	tenant := grpclimit.WithDimensions(func(_ context.Context, _ *grpclimit.Call, dst []weir.Pair) ([]weir.Pair, error) {
+		if lost {
+			return dst, &weir.Error{Code: weir.CodeRefused}
+		}
+		return append(dst, weir.Pair{Name: "tenant", Value: "a"}), nil
+	})
+	l := grpclimit.New(e, tenant, grpclimit.WithCostAfter(func(context.Context, *grpclimit.Call, *grpclimit.Result) int64 { return 4 }))
+	for _, lost = range []bool{false, true, true, true} {
+		_, err := l.Unary(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: unaryMethod}, func(context.Context, any) (any, error) { return nil, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var d weir.Decision
+	r := &weir.Request{Domain: "default", Descriptors: []weir.Descriptor{{Pairs: []weir.Pair{{Name: "tenant", Value: "a"}}, HasCost: true}}}
+	if err := e.Check(t.Context(), r, &d); err != nil || d.Remaining != 5 {
+		t.Errorf("%d left, want 5 of 10; %v", d.Remaining, err)
+	}
 }
 
 // TestSameIDHoldsOnePlace: a call that is made again while the first is under way

@@ -3,9 +3,9 @@ package httplimit
 import (
 	"net/http"
 	"net/netip"
-	"unicode/utf8"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/admission"
 )
 
 // Dimensions appends what tells requests apart to dst, such as tenant=acme. An
@@ -13,9 +13,9 @@ import (
 // temporary: that is a checker which cannot decide.
 type Dimensions func(r *http.Request, dst []weir.Pair) ([]weir.Pair, error)
 
-// MaxValueBytes is the longest value that Header and PathValue take; a server
-// takes no longer ones.
-const MaxValueBytes = 256
+// MaxValueBytes is the longest value that Header and PathValue take, 256 bytes; a
+// server takes no longer ones.
+const MaxValueBytes = admission.MaxValueBytes
 
 // Header makes a dimension of a header field. A request without the field does
 // not have the dimension; one that has it twice, or with a value that is no
@@ -26,18 +26,8 @@ const MaxValueBytes = 256
 // would choose whose quota they spend.
 func Header(dimension, field string) Dimensions {
 	key := http.CanonicalHeaderKey(field)
-	return func(r *http.Request, dst []weir.Pair) ([]weir.Pair, error) {
-		values := r.Header[key]
-		switch {
-		case len(values) == 0 || len(values) == 1 && values[0] == "":
-			return dst, nil
-		case len(values) > 1:
-			return dst, invalid(dimension, "the header field "+key+" is there twice", "send it once")
-		case len(values[0]) > MaxValueBytes || !utf8.ValidString(values[0]):
-			return dst, invalid(dimension, "the header field "+key+" is too long or not UTF-8", "256 bytes are the most")
-		}
-		return append(dst, weir.Pair{Name: dimension, Value: values[0]}), nil
-	}
+	f := admission.Field{Dimension: dimension, Kind: "header field", Name: key}
+	return func(r *http.Request, dst []weir.Pair) ([]weir.Pair, error) { return f.Append(dst, r.Header[key]) }
 }
 
 // PathValue makes a dimension of a wildcard of the pattern that the
@@ -53,8 +43,8 @@ func PathValue(name string) Dimensions {
 		switch {
 		case v == "":
 			return dst, nil
-		case len(v) > MaxValueBytes || !utf8.ValidString(v):
-			return dst, invalid(name, "the path's value is too long or not UTF-8", "256 bytes are the most")
+		case !admission.Fits(v):
+			return dst, admission.Invalid(name, "the path's value is too long or not UTF-8", "256 bytes are the most")
 		}
 		return append(dst, weir.Pair{Name: name, Value: v}), nil
 	}
@@ -74,30 +64,22 @@ func Constant(dimension, value string) Dimensions {
 // address: take the client's from the proxy there.
 func RemoteIP() Dimensions {
 	return func(r *http.Request, dst []weir.Pair) ([]weir.Pair, error) {
-		ip, ok := remoteIP(r.RemoteAddr)
-		if !ok {
-			return dst, invalid("ip", "the connection has no IP address", "use another dimension than httplimit.RemoteIP")
+		ip := remoteIP(r.RemoteAddr)
+		if ip == "" {
+			return dst, admission.Invalid("ip", "the connection has no IP address", "use another dimension than httplimit.RemoteIP")
 		}
 		return append(dst, weir.Pair{Name: "ip", Value: ip}), nil
 	}
 }
 
 // remoteIP returns the address of "address:port". Of IPv4, as net/http writes
-// it, it is a part of the text, and nothing is allocated.
-func remoteIP(hostport string) (string, bool) {
+// it, it is a part of the text, and nothing is allocated. Empty for no address.
+func remoteIP(hostport string) string {
 	if host, ok := plainIPv4(hostport); ok {
-		return host, true
+		return host
 	}
-	ap, err := netip.ParseAddrPort(hostport)
-	if err != nil {
-		return "", false
-	}
-	addr := ap.Addr().Unmap().WithZone("")
-	if addr.Is4() {
-		return addr.String(), true
-	}
-	prefix, err := addr.Prefix(64)
-	return prefix.String(), err == nil
+	ap, _ := netip.ParseAddrPort(hostport)
+	return admission.Network(ap.Addr())
 }
 
 // plainIPv4 cuts the port off a text that has nothing but digits and dots

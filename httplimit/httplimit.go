@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/admission"
 )
 
 // New returns middleware that asks c about every request. It cannot fail: what
@@ -18,27 +19,23 @@ func New(c weir.Checker, opts ...Option) func(http.Handler) http.Handler {
 // limiter is what the handlers of one New share.
 type limiter struct {
 	config
-	checker  weir.Checker
-	async    weir.AsyncChecker // checker, or nil
-	releaser weir.Releaser     // checker, or nil
-	ids      ids
-	states   sync.Pool
+	gate   *admission.Gate
+	states sync.Pool
 }
 
 func newLimiter(c weir.Checker, opts []Option) *limiter {
-	l := &limiter{config: defaults(), checker: c, ids: newIDs()}
+	l := &limiter{config: defaults()}
 	if c == nil {
-		l.wrong = invalid("checker", "is missing", "for example what embedded.Open returns")
+		l.wrong = admission.Invalid("checker", "is missing", "for example what embedded.Open returns")
 	}
 	for _, o := range opts {
 		if o == nil {
-			l.wrong = invalid("option", "is nil", "leave it out")
+			l.wrong = admission.Invalid("option", "is nil", "leave it out")
 			continue
 		}
 		o(&l.config)
 	}
-	l.async, _ = c.(weir.AsyncChecker)
-	l.releaser, _ = c.(weir.Releaser)
+	l.gate = admission.NewGate(c, l.Settings)
 	l.states.New = func() any { return newState(l) }
 	return l
 }
@@ -61,18 +58,15 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s := h.states.Get().(*state)
-	if err := h.ask(s, r); err != nil {
-		h.states.Put(s)
-		if h.fail(w, r, err) {
-			h.next.ServeHTTP(w, r)
-		}
+	if err := h.ask(s, r); err != nil && !h.fail(w, r, s, err) {
+		s.End(r.Context(), 0)
 		return
 	}
 	switch {
-	case !s.dec.Allowed():
+	case !s.Decision.Allowed():
 		h.deny(w, r, s)
-		h.states.Put(s)
-	case s.dec.Delay > 0, s.holds, h.after != nil, h.refund != nil:
+		s.End(r.Context(), 0)
+	case s.Decision.Delay > 0, s.Holds(), h.after != nil, h.refund != nil:
 		h.serveHeld(w, r, s)
 	default:
 		if h.headers {
@@ -81,8 +75,4 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.states.Put(s)
 		h.next.ServeHTTP(w, r)
 	}
-}
-
-func invalid(field, message, hint string) *weir.Error {
-	return &weir.Error{Code: weir.CodeInvalid, Field: field, Message: message, Hint: hint}
 }

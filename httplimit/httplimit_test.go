@@ -219,8 +219,42 @@ func TestRequestIDIsChargedOnce(t *testing.T) {
 	if n := used(t, e); n != 2 {
 		t.Errorf("%d units for two ids", n)
 	}
-	if w := get(h, "/", "X-Tenant", "a", "X-Request-Id", strings.Repeat("x", 257)); w.Code != 400 {
-		t.Errorf("a long id: %d", w.Code)
+	for _, id := range []string{strings.Repeat("x", 257), "\xff"} {
+		if w := get(h, "/", "X-Tenant", "a", "X-Request-Id", id); w.Code != 400 {
+			t.Errorf("id %q: %d", id, w.Code)
+		}
+	}
+}
+
+// TestGoneIsNotServed: who hangs up before it was counted would otherwise be
+// served as often as it likes.
+func TestGoneIsNotServed(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	h := httplimit.New(failing{&weir.Error{Code: weir.CodeCanceled}})(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("served")
+	}))
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil))
+	if w.Code != 503 {
+		t.Errorf("%d", w.Code)
+	}
+}
+
+// TestUndecidedCostsAfterwards: what passed without a decision tells nothing of
+// limits, and still pays for its response.
+func TestUndecidedCostsAfterwards(t *testing.T) {
+	e := decider(t, byTenant)
+	checks := 0
+	check := checkFunc(func(ctx context.Context, r *weir.Request, d *weir.Decision) error {
+		if checks++; checks == 1 {
+			return &weir.Error{Code: weir.CodeRefused}
+		}
+		return e.Check(ctx, r, d)
+	})
+	w := get(httplimit.New(check, tenant, httplimit.WithCostAfter(httplimit.BytesCost(1)))(ok), "/", "X-Tenant", "a")
+	if n := used(t, e); w.Code != 200 || n != int64(len("hello")) || len(w.Header()) > 1 { // Content-Type
+		t.Errorf("%d %v, %d units", w.Code, w.Header(), n)
 	}
 }
 

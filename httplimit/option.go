@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/admission"
 	"github.com/weirlimit/weir/internal/respond"
 )
 
@@ -16,9 +17,8 @@ const defaultDomain = "default"
 
 // config is what options change.
 type config struct {
+	admission.Settings
 	wrong      error // what is answered to everybody
-	domain     string
-	policy     string
 	dimensions []Dimensions
 	skip       []func(*http.Request) bool
 
@@ -30,17 +30,13 @@ type config struct {
 	family   respond.Family
 	denial   func(http.ResponseWriter, *http.Request, *weir.Decision)
 	onError  func(http.ResponseWriter, *http.Request, error)
-	log      func(error)
-	closed   bool
-	maxDelay time.Duration
-	slots    bool
 	idHeader string
 }
 
 func defaults() config {
 	return config{
-		domain: defaultDomain, dimensions: []Dimensions{RemoteIP()},
-		headers: true, maxDelay: DefaultMaxDelay,
+		Settings:   admission.Settings{Domain: defaultDomain, MaxDelay: DefaultMaxDelay},
+		dimensions: []Dimensions{RemoteIP()}, headers: true,
 	}
 }
 
@@ -48,10 +44,10 @@ func defaults() config {
 type Option func(*config)
 
 // WithDomain sets the domain whose policies apply, "default" unless set.
-func WithDomain(name string) Option { return func(c *config) { c.domain = name } }
+func WithDomain(name string) Option { return func(c *config) { c.Domain = name } }
 
 // WithPolicy has the one policy with that id decide, instead of all that match.
-func WithPolicy(id string) Option { return func(c *config) { c.policy = id } }
+func WithPolicy(id string) Option { return func(c *config) { c.Policy = id } }
 
 // WithDimensions says by what requests are told apart, in place of RemoteIP.
 // A dimension of the same name as one that New adds (method, path, route) takes
@@ -61,7 +57,7 @@ func WithDimensions(fns ...Dimensions) Option {
 		c.dimensions = fns
 		for _, f := range fns {
 			if f == nil {
-				c.wrong = invalid("dimensions", "a function is nil", "for example httplimit.RemoteIP()")
+				c.wrong = admission.Invalid("dimensions", "a function is nil", "for example httplimit.RemoteIP()")
 			}
 		}
 	}
@@ -72,7 +68,7 @@ func WithDimensions(fns ...Dimensions) Option {
 func WithSkip(skip func(*http.Request) bool) Option {
 	return func(c *config) {
 		if skip == nil {
-			c.wrong = invalid("skip", "is nil", "leave it out")
+			c.wrong = admission.Invalid("skip", "is nil", "leave it out")
 			return
 		}
 		c.skip = append(c.skip, skip)
@@ -120,7 +116,7 @@ func WithDenial(deny func(w http.ResponseWriter, r *http.Request, d *weir.Decisi
 // WithFailClosed answers 503 when the checker makes no decision, in place of
 // letting the request pass. How a policy fails when its counters are away is
 // said by the policy, and is a decision.
-func WithFailClosed() Option { return func(c *config) { c.closed = true } }
+func WithFailClosed() Option { return func(c *config) { c.Closed = true } }
 
 // WithErrorResponse answers requests that are refused for an error, in place of
 // New's 400 and 503.
@@ -131,21 +127,21 @@ func WithErrorResponse(answer func(w http.ResponseWriter, r *http.Request, err e
 // WithErrorLog is told of every error: checks without a decision, and refunds,
 // releases and costs after the response that could not be made. It must not
 // block, and is called on any goroutine.
-func WithErrorLog(log func(error)) Option { return func(c *config) { c.log = log } }
+func WithErrorLog(log func(error)) Option { return func(c *config) { c.Log = log } }
 
 // WithMaxDelay bounds how long a request waits for a leaky bucket,
 // DefaultMaxDelay unless set. One that would wait longer is denied, with the
 // time after which its wait would be short enough, and charged nothing: with 0
 // that is everyone who would have to wait. Below 0 nobody waits, and everything
 // goes on at once.
-func WithMaxDelay(most time.Duration) Option { return func(c *config) { c.maxDelay = most } }
+func WithMaxDelay(most time.Duration) Option { return func(c *config) { c.MaxDelay = most } }
 
 // WithConcurrency gives every request an id, by which limits of concurrency
 // count it until its handler returns. Without it, ids are given once a check
 // was refused for want of one, which costs a second check: use it where many
 // requests are so limited, and with a remote checker. Ids are kept by the store
 // for ten minutes.
-func WithConcurrency() Option { return func(c *config) { c.slots = true } }
+func WithConcurrency() Option { return func(c *config) { c.Slots = true } }
 
 // WithRequestID takes the request's id from a header field: a request that is
 // sent again with the same id is not charged again. Only for a field that a

@@ -17,11 +17,7 @@ func TestRemoteIP(t *testing.T) {
 		{"example.com:80", ""},
 		{"192.0.2.1", ""},
 	} {
-		have, ok := remoteIP(tc.in)
-		if !ok {
-			have = ""
-		}
-		if have != tc.want {
+		if have := remoteIP(tc.in); have != tc.want {
 			t.Errorf("%q is %q, want %q", tc.in, have, tc.want)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"time"
+
+	"github.com/weirlimit/weir/internal/admission"
 )
 
 // Defaults of a Transport.
@@ -144,7 +146,7 @@ func (t *Transport) sleep(r *http.Request, d time.Duration, again bool) error {
 	if t.Waiting != nil {
 		t.Waiting(r, d, again)
 	}
-	if !wait(r.Context(), d) {
+	if !admission.Sleep(r.Context(), d) {
 		return r.Context().Err()
 	}
 	return nil

@@ -10,8 +10,8 @@ import (
 // Pass is one request on its way, and the memory that takes. Init makes one
 // ready; it must not be copied.
 type Pass struct {
-	Request  weir.Request // of one descriptor
 	Decision weir.Decision
+	Request  weir.Request // of one descriptor
 
 	gate    *Gate
 	free    func()

@@ -15,9 +15,9 @@ import (
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/client"
 	"github.com/weirlimit/weir/engine"
+	"github.com/weirlimit/weir/internal/enginetest"
 	"github.com/weirlimit/weir/internal/native"
 	"github.com/weirlimit/weir/memstore"
-	"github.com/weirlimit/weir/policy"
 )
 
 // Nothing that a test starts outlives it, the goroutines of clients included.
@@ -29,20 +29,7 @@ const patience = 30 * time.Second
 // decider is an engine on memory.
 func decider(t testing.TB, text string, hooks weir.Hooks, opts ...memstore.Option) *engine.Engine {
 	t.Helper()
-	f, problems := policy.ParseNative("test.yaml", []byte(text))
-	if policy.HasErrors(problems) {
-		t.Fatal(problems)
-	}
-	set, problems := policy.Compile([]*policy.File{{Name: "test.yaml", Native: f}}, policy.Options{})
-	if policy.HasErrors(problems) {
-		t.Fatal(problems)
-	}
-	e, err := engine.New(engine.Options{Store: memstore.New(opts...), Deadline: time.Second, Hooks: hooks})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.Swap(set)
-	return e
+	return enginetest.New(t, text, engine.Options{Store: memstore.New(opts...), Deadline: time.Second, Hooks: hooks})
 }
 
 // server is a gRPC server that can be stopped and started again at its address.

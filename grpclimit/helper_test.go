@@ -20,8 +20,8 @@ import (
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/engine"
 	"github.com/weirlimit/weir/grpclimit"
+	"github.com/weirlimit/weir/internal/enginetest"
 	"github.com/weirlimit/weir/memstore"
-	"github.com/weirlimit/weir/policy"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -34,21 +34,8 @@ const (
 // decider is an engine on memory, whose clock stands.
 func decider(t testing.TB, text string) *engine.Engine {
 	t.Helper()
-	f, problems := policy.ParseNative("test.yaml", []byte(text))
-	if policy.HasErrors(problems) {
-		t.Fatal(problems)
-	}
-	set, problems := policy.Compile([]*policy.File{{Name: "test.yaml", Native: f}}, policy.Options{})
-	if policy.HasErrors(problems) {
-		t.Fatal(problems)
-	}
 	clock := memstore.WithClock(func() weir.Micros { return weir.MicrosAt(time.Unix(1_800_000_000, 0)) })
-	e, err := engine.New(engine.Options{Store: memstore.New(clock), Deadline: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.Swap(set)
-	return e
+	return enginetest.New(t, text, engine.Options{Store: memstore.New(clock)})
 }
 
 // service is what is protected: it answers with as many bytes as asked for, and

@@ -5,13 +5,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/engine"
 	"github.com/weirlimit/weir/httplimit"
+	"github.com/weirlimit/weir/internal/enginetest"
 	"github.com/weirlimit/weir/memstore"
-	"github.com/weirlimit/weir/policy"
 )
 
 // decider is an engine on a memory whose clock stands, unless told otherwise.
@@ -20,20 +19,7 @@ func decider(t testing.TB, text string, opts ...memstore.Option) *engine.Engine 
 	if len(opts) == 0 {
 		opts = []memstore.Option{memstore.WithClock(func() weir.Micros { return 1_800_000_000 * weir.Second })}
 	}
-	f, problems := policy.ParseNative("test.yaml", []byte(text))
-	if policy.HasErrors(problems) {
-		t.Fatal(problems)
-	}
-	set, problems := policy.Compile([]*policy.File{{Name: "test.yaml", Native: f}}, policy.Options{})
-	if set == nil {
-		t.Fatal(problems)
-	}
-	e, err := engine.New(engine.Options{Store: memstore.New(opts...), Deadline: 10 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.Swap(set)
-	return e
+	return enginetest.New(t, text, engine.Options{Store: memstore.New(opts...)})
 }
 
 // byIP is a policy of two an hour for each address.

@@ -13,8 +13,7 @@ import (
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/client"
 	"github.com/weirlimit/weir/engine"
-	"github.com/weirlimit/weir/memstore"
-	"github.com/weirlimit/weir/policy"
+	"github.com/weirlimit/weir/internal/enginetest"
 )
 
 const clientPolicies = "policies:\n  - {id: one, by: [n], limits: [1/h], on_failure: open}\n"
@@ -22,17 +21,7 @@ const clientPolicies = "policies:\n  - {id: one, by: [n], limits: [1/h], on_fail
 // localEngine decides by the same policies in this process.
 func localEngine(t *testing.T) *engine.Engine {
 	t.Helper()
-	f, problems := policy.ParseNative("local.yaml", []byte(clientPolicies))
-	if policy.HasErrors(problems) {
-		t.Fatal(problems)
-	}
-	set, _ := policy.Compile([]*policy.File{{Name: "local.yaml", Native: f}}, policy.Options{})
-	e, err := engine.New(engine.Options{Store: memstore.New()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.Swap(set)
-	return e
+	return enginetest.New(t, clientPolicies, engine.Options{})
 }
 
 // TestClientOutlivesTheServer: package client under load, while its server is

@@ -15,10 +15,10 @@ import (
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/engine"
 	"github.com/weirlimit/weir/identity"
+	"github.com/weirlimit/weir/internal/enginetest"
 	"github.com/weirlimit/weir/internal/forwardauth"
 	"github.com/weirlimit/weir/internal/httperr"
 	"github.com/weirlimit/weir/memstore"
-	"github.com/weirlimit/weir/policy"
 )
 
 const policies = `
@@ -30,17 +30,7 @@ policies:
 
 func realEngine(t testing.TB, store weir.Store) *engine.Engine {
 	t.Helper()
-	f, problems := policy.ParseNative("test.yaml", []byte(policies))
-	if policy.HasErrors(problems) {
-		t.Fatal(problems)
-	}
-	set, _ := policy.Compile([]*policy.File{{Name: "test.yaml", Native: f}}, policy.Options{})
-	e, err := engine.New(engine.Options{Store: store, Deadline: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.Swap(set)
-	return e
+	return enginetest.New(t, policies, engine.Options{Store: store, Deadline: time.Second})
 }
 
 // seen is a checker that keeps what it was asked and lets everything pass.

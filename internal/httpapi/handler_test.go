@@ -10,28 +10,18 @@ import (
 
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/engine"
+	"github.com/weirlimit/weir/internal/enginetest"
 	"github.com/weirlimit/weir/internal/httpapi"
 	"github.com/weirlimit/weir/memstore"
-	"github.com/weirlimit/weir/policy"
 )
 
 func handler(t testing.TB, store weir.Store) http.Handler {
 	t.Helper()
-	f, problems := policy.ParseNative("test.yaml", []byte(`
+	return httpapi.New(enginetest.New(t, `
 policies:
   - {id: tenants, by: [tenant], limits: [2/m], on_failure: closed}
   - {id: jobs, by: [worker], limits: [1 concurrency 30s], on_failure: open}
-`))
-	if policy.HasErrors(problems) {
-		t.Fatal(problems)
-	}
-	set, _ := policy.Compile([]*policy.File{{Name: "test.yaml", Native: f}}, policy.Options{})
-	e, err := engine.New(engine.Options{Store: store, Deadline: time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.Swap(set)
-	return httpapi.New(e)
+`, engine.Options{Store: store, Deadline: time.Second}))
 }
 
 func post(h http.Handler, path, body string) *httptest.ResponseRecorder {

@@ -16,10 +16,9 @@ import (
 
 	weirv1 "github.com/weirlimit/weir/api/weir/v1"
 	"github.com/weirlimit/weir/engine"
+	"github.com/weirlimit/weir/internal/enginetest"
 	"github.com/weirlimit/weir/internal/native"
 	"github.com/weirlimit/weir/internal/wire"
-	"github.com/weirlimit/weir/memstore"
-	"github.com/weirlimit/weir/policy"
 )
 
 const policies = `
@@ -36,17 +35,7 @@ type client struct {
 // decider is an engine on memory.
 func decider(t testing.TB) *engine.Engine {
 	t.Helper()
-	f, problems := policy.ParseNative("test.yaml", []byte(policies))
-	if policy.HasErrors(problems) {
-		t.Fatal(problems)
-	}
-	set, _ := policy.Compile([]*policy.File{{Name: "test.yaml", Native: f}}, policy.Options{})
-	e, err := engine.New(engine.Options{Store: memstore.New(), Deadline: 5 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.Swap(set)
-	return e
+	return enginetest.New(t, policies, engine.Options{Deadline: 5 * time.Second})
 }
 
 func limiter(t testing.TB) *native.Limiter { return native.NewLimiter(decider(t)) }

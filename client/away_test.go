@@ -120,15 +120,34 @@ func TestNobodyWaitsForWhoDoesNotAnswer(t *testing.T) {
 	}
 }
 
+// timed is a fallback that notes until when it may take.
+type timed struct {
+	weir.Checker
+	until time.Time
+}
+
+func (f *timed) Check(ctx context.Context, r *weir.Request, d *weir.Decision) error {
+	f.until = r.Deadline
+	r.Deadline = time.Time{} // this test is not about being quick
+	return f.Checker.Check(ctx, r, d)
+}
+
 // TestFallbackHasTime, also when the deadline has passed before anybody looked:
 // a decision takes microseconds, and a fail mode is none.
 func TestFallbackHasTime(t *testing.T) {
 	s, _ := blocker(t)
-	c := dial(t, s, client.WithFallback(decider(t, tenants, weir.Hooks{})))
-	r := ask("tenant", "a")
-	r.Deadline = time.Now().Add(-time.Second)
+	f := &timed{Checker: decider(t, tenants, weir.Hooks{})}
+	c := dial(t, s, client.WithFallback(f))
+	r, began := ask("tenant", "a"), time.Now()
+	r.Deadline = began.Add(-time.Second)
 	if d := check(t, c, r); d.Rule != "tenants" || d.Remaining != 2 {
 		t.Errorf("got %+v", d)
+	}
+	if f.until.Before(began.Add(time.Millisecond)) {
+		t.Errorf("it was given %v", f.until.Sub(began))
+	}
+	if want := began.Add(-time.Second); !r.Deadline.Equal(want) {
+		t.Errorf("the request's deadline is now %v", r.Deadline)
 	}
 }
 

@@ -17,7 +17,8 @@ import (
 const (
 	maxBody       = 64 << 10
 	maxDimensions = 16
-	maxValueBytes = 256
+	maxNameBytes  = 256
+	maxValueBytes = 4 << 10
 	defaultDomain = "default"
 )
 
@@ -75,10 +76,10 @@ func (in *checkRequest) request(now time.Time) (*weir.Request, *weir.Error) {
 		out.Domain = defaultDomain
 	}
 	switch {
-	case len(out.Domain) > maxValueBytes:
-		return nil, invalid("domain", fmt.Sprintf("has at most %d bytes", maxValueBytes))
-	case len(out.Policy) > maxValueBytes:
-		return nil, invalid("policy", fmt.Sprintf("has at most %d bytes", maxValueBytes))
+	case len(out.Domain) > maxNameBytes:
+		return nil, invalid("domain", fmt.Sprintf("has at most %d bytes", maxNameBytes))
+	case len(out.Policy) > maxNameBytes:
+		return nil, invalid("policy", fmt.Sprintf("has at most %d bytes", maxNameBytes))
 	case len(in.Dimensions) > maxDimensions:
 		return nil, invalid("dimensions", fmt.Sprintf("%d are more than %d", len(in.Dimensions), maxDimensions))
 	case len(in.RequestID) > weir.MaxIDBytes:
@@ -91,8 +92,8 @@ func (in *checkRequest) request(now time.Time) (*weir.Request, *weir.Error) {
 	}
 	d := weir.Descriptor{}
 	for name, value := range in.Dimensions {
-		if name == "" || len(name) > maxValueBytes || len(value) > maxValueBytes {
-			return nil, invalid("dimensions", fmt.Sprintf("a name has 1 to %d bytes, a value at most as many", maxValueBytes))
+		if name == "" || len(name) > maxNameBytes || len(value) > maxValueBytes {
+			return nil, invalid("dimensions", fmt.Sprintf("a name has 1 to %d bytes, a value at most %d", maxNameBytes, maxValueBytes))
 		}
 		d.Pairs = append(d.Pairs, weir.Pair{Name: name, Value: value})
 	}

@@ -114,10 +114,14 @@ func TestBadInput(t *testing.T) {
 		"timeout":    {Domain: "default", TimeoutUs: -1},
 		"dimensions": {Domain: "default", Dimensions: make([]*weirv1.Dimension, 17)},
 		"name":       {Domain: "default", Dimensions: dims("", "a")},
-		"value":      {Domain: "default", Dimensions: dims("tenant", strings.Repeat("x", 257))},
-		"twice":      {Domain: "default", Dimensions: dims("tenant", "a", "tenant", "b")},
-		"id":         {Domain: "default", RequestId: strings.Repeat("x", 257)},
-		"mode":       {Domain: "default", Mode: 99},
+		"value":      {Domain: "default", Dimensions: dims("tenant", strings.Repeat("x", 4097))},
+		"long name":  {Domain: "default", Dimensions: dims(strings.Repeat("x", 257), "a")},
+		"text": {Domain: "default", Dimensions: dims(
+			"a", strings.Repeat("x", 4096), "b", strings.Repeat("x", 4096), "c", strings.Repeat("x", 4096), "d", strings.Repeat("x", 4096),
+			"e", strings.Repeat("x", 4096), "f", strings.Repeat("x", 4096), "g", strings.Repeat("x", 4096), "h", strings.Repeat("x", 4096))},
+		"twice": {Domain: "default", Dimensions: dims("tenant", "a", "tenant", "b")},
+		"id":    {Domain: "default", RequestId: strings.Repeat("x", 257)},
+		"mode":  {Domain: "default", Mode: 99},
 	} {
 		if _, err := c.Check(t.Context(), in); status.Code(err) != codes.InvalidArgument {
 			t.Errorf("%s: %v", name, err)

@@ -30,11 +30,11 @@ const (
 // wire cannot say: one bad text would fail the message of many checks that it
 // is sent with.
 func Validate(r *weir.Request) error {
-	if r.Domain == "" || !fits(r.Domain) {
-		return invalid("domain", fmt.Sprintf("has 1 to %d bytes of UTF-8", MaxValueBytes))
+	if r.Domain == "" || !fits(r.Domain, MaxNameBytes) {
+		return invalid("domain", fmt.Sprintf("has 1 to %d bytes of UTF-8", MaxNameBytes))
 	}
-	if !fits(r.Policy) {
-		return invalid("policy", fmt.Sprintf("has at most %d bytes of UTF-8", MaxValueBytes))
+	if !fits(r.Policy, MaxNameBytes) {
+		return invalid("policy", fmt.Sprintf("has at most %d bytes of UTF-8", MaxNameBytes))
 	}
 	if len(r.ID) > weir.MaxIDBytes || !utf8.ValidString(r.ID) {
 		return invalid("id", fmt.Sprintf("has at most %d bytes of UTF-8", weir.MaxIDBytes))
@@ -65,15 +65,20 @@ func validateDescriptor(d *weir.Descriptor) error {
 	case len(d.Pairs) > MaxDimensions:
 		return invalid("dimensions", fmt.Sprintf("%d are more than %d", len(d.Pairs), MaxDimensions))
 	}
+	size := 0
 	for i := range d.Pairs {
-		if p := &d.Pairs[i]; p.Name == "" || !fits(p.Name) || !fits(p.Value) {
-			return invalid(fmt.Sprintf("dimensions[%d]", i), fmt.Sprintf("a name has 1 to %d bytes of UTF-8, a value at most as many", MaxValueBytes))
+		p := &d.Pairs[i]
+		if size += len(p.Name) + len(p.Value); size > MaxTextBytes {
+			return invalid("dimensions", tooMuchText)
+		}
+		if p.Name == "" || !fits(p.Name, MaxNameBytes) || !fits(p.Value, MaxValueBytes) {
+			return invalid(fmt.Sprintf("dimensions[%d]", i), fmt.Sprintf("a name has 1 to %d bytes of UTF-8, a value at most %d", MaxNameBytes, MaxValueBytes))
 		}
 	}
 	return nil
 }
 
-func fits(text string) bool { return len(text) <= MaxValueBytes && utf8.ValidString(text) }
+func fits(text string, most int) bool { return len(text) <= most && utf8.ValidString(text) }
 
 // Fill makes the message that asks r, which is valid.
 func (a *Asked) Fill(r *weir.Request, number uint64, timeout weir.Micros, wantCharges bool) {

@@ -12,9 +12,15 @@ import (
 // Bounds on a request, as the .proto promises them.
 const (
 	MaxDimensions = 16
-	MaxValueBytes = 256
-	MaxChecks     = 1024 // of one message of a stream
+	MaxNameBytes  = 256     // of a domain, a policy's id, a dimension's name
+	MaxValueBytes = 4 << 10 // of a dimension: a path is one
+	// MaxTextBytes bounds the names and values of a check together: each check
+	// fits a message of the 64 KiB that a server takes.
+	MaxTextBytes = 32 << 10
+	MaxChecks    = 1024 // of one message of a stream
 )
+
+var tooMuchText = fmt.Sprintf("names and values have more than %d bytes together", MaxTextBytes)
 
 // Dimensioned is what the requests of this API have in common.
 type Dimensioned interface {
@@ -25,11 +31,11 @@ type Dimensioned interface {
 
 // Subject translates what a request is about into out, reusing its memory.
 func Subject(in Dimensioned, out *weir.Request) *weir.Error {
-	if in.GetDomain() == "" || len(in.GetDomain()) > MaxValueBytes {
-		return invalid("domain", fmt.Sprintf("has 1 to %d bytes", MaxValueBytes))
+	if in.GetDomain() == "" || len(in.GetDomain()) > MaxNameBytes {
+		return invalid("domain", fmt.Sprintf("has 1 to %d bytes", MaxNameBytes))
 	}
-	if len(in.GetPolicy()) > MaxValueBytes {
-		return invalid("policy", fmt.Sprintf("has at most %d bytes", MaxValueBytes))
+	if len(in.GetPolicy()) > MaxNameBytes {
+		return invalid("policy", fmt.Sprintf("has at most %d bytes", MaxNameBytes))
 	}
 	dims := in.GetDimensions()
 	if len(dims) > MaxDimensions {
@@ -38,10 +44,13 @@ func Subject(in Dimensioned, out *weir.Request) *weir.Error {
 	if len(out.Descriptors) != 1 {
 		out.Descriptors = make([]weir.Descriptor, 1)
 	}
-	pairs := out.Descriptors[0].Pairs[:0]
+	pairs, size := out.Descriptors[0].Pairs[:0], 0
 	for i, d := range dims {
-		if d.GetName() == "" || len(d.GetName()) > MaxValueBytes || len(d.GetValue()) > MaxValueBytes {
-			return invalid(fmt.Sprintf("dimensions[%d]", i), fmt.Sprintf("a name has 1 to %d bytes, a value at most as many", MaxValueBytes))
+		if size += len(d.GetName()) + len(d.GetValue()); size > MaxTextBytes {
+			return invalid("dimensions", tooMuchText)
+		}
+		if d.GetName() == "" || len(d.GetName()) > MaxNameBytes || len(d.GetValue()) > MaxValueBytes {
+			return invalid(fmt.Sprintf("dimensions[%d]", i), fmt.Sprintf("a name has 1 to %d bytes, a value at most %d", MaxNameBytes, MaxValueBytes))
 		}
 		for j := range pairs {
 			if pairs[j].Name == d.GetName() {

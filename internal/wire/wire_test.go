@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,7 +112,10 @@ func TestValidate(t *testing.T) {
 		{"a limit", one(weir.Descriptor{Limit: meter}), "limit"},
 		{"too many", one(weir.Descriptor{Pairs: make([]weir.Pair, 17)}), "dimensions"},
 		{"no name", one(weir.Descriptor{Pairs: []weir.Pair{{Value: "v"}}}), "dimensions[0]"},
-		{"a long value", one(weir.Descriptor{Pairs: []weir.Pair{{Name: "n", Value: strings.Repeat("x", 257)}}}), "dimensions[0]"},
+		{"a long value", one(weir.Descriptor{Pairs: []weir.Pair{{Name: "n", Value: strings.Repeat("x", 4096)}}}), ""},
+		{"too long a value", one(weir.Descriptor{Pairs: []weir.Pair{{Name: "n", Value: strings.Repeat("x", 4097)}}}), "dimensions[0]"},
+		{"too long a name", one(weir.Descriptor{Pairs: []weir.Pair{{Name: strings.Repeat("x", 257), Value: "v"}}}), "dimensions[0]"},
+		{"too much in all", one(weir.Descriptor{Pairs: slices.Repeat([]weir.Pair{{Name: "n", Value: strings.Repeat("x", 4096)}}, 8)}), "dimensions"},
 	} {
 		err := wire.Validate(tc.r)
 		if e, _ := err.(*weir.Error); (err == nil) != (tc.field == "") || err != nil && (e.Code != weir.CodeInvalid || e.Field != tc.field) {

@@ -443,7 +443,7 @@ type Dimension struct {
 	// Its name: 1 to 256 bytes. tenant, user, ip, route, api_key, region, or any
 	// other that policies speak of.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Its value: 0 to 256 bytes, compared byte by byte.
+	// Its value: 0 to 4096 bytes, compared byte by byte.
 	Value         string `protobuf:"bytes,2,opt,name=value,proto3" json:"value,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

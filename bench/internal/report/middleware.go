@@ -9,10 +9,10 @@ import (
 	"github.com/weirlimit/weir/bench/internal/stat"
 )
 
-// judgedMiddleware is the row of ours that is held to the bars: with the header
-// fields that the others set. All fields, and none, are listed for what they
+// judgedMiddleware is the row of ours that is held to the bars: the others do no
+// more. Hashed addresses with all fields, and with none, are listed for what they
 // add.
-const judgedMiddleware = "Weir, httplimit, X-RateLimit only"
+const judgedMiddleware = peer.LikeTheOthers
 
 func (d *Document) middleware() string {
 	var b strings.Builder
@@ -22,8 +22,9 @@ func (d *Document) middleware() string {
 		"%d days with all of them as burst: nothing is denied. The ResponseWriter is used again and its\n"+
 		"header emptied before each request, the same for all; the process holds %d MiB meanwhile. Each sets the header fields that it sets by\n"+
 		"default, which differ: httprate, ulule and throttled three of the X-RateLimit family, tollbooth three\n"+
-		"of its own and three of an early draft. Weir is there three times: with the same three, with its\n"+
-		"default of seven (RateLimit, RateLimit-Policy and five of X-RateLimit), and with none.\n\n"+
+		"of its own and three of an early draft. Weir is there three times: as the others, with the same three\n"+
+		"fields and the address as it is; with its defaults, which are seven fields (RateLimit, RateLimit-Policy and\n"+
+		"five of X-RateLimit) and an address that is HMAC-SHA-256'd before it becomes a key; and so without fields.\n\n"+
 		"They also differ in what else they do. Weir matches the request's method, path and address against\n"+
 		"policies that may be swapped meanwhile; the others have one limit, fixed in the program. throttled's\n"+
 		"memory has no cap on its keys here, httprate's forgets all at the end of a window, tollbooth's and\n"+

@@ -8,6 +8,8 @@ import (
 	"io"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/weirlimit/weir/internal/yamldoc"
 )
 
 // ParseEnvoy reads a file of envoyproxy/ratelimit's format. The file is nil
@@ -80,7 +82,7 @@ func tooLarge(data []byte) string {
 // load returns the first document: nil when there is nothing in it.
 func (p *envoyParser) load(data []byte) (root *yaml.Node, ok bool) {
 	d := yaml.NewDecoder(bytes.NewReader(data))
-	root, err := decodeYAML(d)
+	root, err := yamldoc.Next(d)
 	switch {
 	case errors.Is(err, io.EOF):
 		return nil, true
@@ -102,7 +104,7 @@ func (p *envoyParser) load(data []byte) (root *yaml.Node, ok bool) {
 // warnDocuments tells when something stands behind the first document: like the
 // service that the format comes from, Weir does not read it.
 func (p *envoyParser) warnDocuments(d *yaml.Decoder) {
-	next, err := decodeYAML(d)
+	next, err := yamldoc.Next(d)
 	if errors.Is(err, io.EOF) || err == nil && isNull(next) {
 		return
 	}

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/weirlimit/weir/internal/yamldoc"
 )
 
 var lineInText = regexp.MustCompile(`\bline \d+: `)
@@ -53,7 +55,7 @@ func faultyLine(data []byte, from int, text string) int {
 	without := lineInText.ReplaceAllString(text, "")
 	from = min(from, len(ends)-1)
 	n := sort.Search(len(ends)-from, func(n int) bool {
-		_, err := decodeYAML(yaml.NewDecoder(bytes.NewReader(data[:ends[from+n]])))
+		_, err := yamldoc.Next(yaml.NewDecoder(bytes.NewReader(data[:ends[from+n]])))
 		return err != nil && lineInText.ReplaceAllString(err.Error(), "") == without
 	})
 	return min(from+n, len(ends)-1)

@@ -3,7 +3,6 @@ package policy
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"sort"
@@ -12,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/weirlimit/weir/internal/yamldoc"
 )
 
 // Bounds on a native file. They leave room for 100,000 policies, and keep what a
@@ -29,14 +30,14 @@ func (r *nativeReader) document(data []byte) *yaml.Node {
 		return nil
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
-	root, err := decodeYAML(dec)
+	root, err := yamldoc.Next(dec)
 	if errors.Is(err, io.EOF) || err == nil && isNull(root) {
 		r.problemAt(1, 1, "empty", "begin with policies:", "the file is empty")
 		return nil
 	}
 	for err == nil { // an empty document behind the last --- is none
 		var next *yaml.Node
-		if next, err = decodeYAML(dec); err == nil && !isNull(next) {
+		if next, err = yamldoc.Next(dec); err == nil && !isNull(next) {
 			r.problem(next, "several-documents", "put each into a file of its own", "the file has more than one document")
 			return nil
 		}
@@ -46,25 +47,6 @@ func (r *nativeReader) document(data []byte) *yaml.Node {
 		return nil
 	}
 	return root
-}
-
-// decodeYAML reads the next document; io.EOF when there is none. The parser is
-// not ours: whatever it does to a file is a problem of that file, never of the
-// process.
-func decodeYAML(dec *yaml.Decoder) (root *yaml.Node, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			root, err = nil, fmt.Errorf("yaml: not understood: %v", p)
-		}
-	}()
-	var doc yaml.Node
-	if err := dec.Decode(&doc); err != nil {
-		return nil, err
-	}
-	if len(doc.Content) == 0 {
-		return nil, io.EOF
-	}
-	return doc.Content[0], nil
 }
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
@@ -138,9 +120,9 @@ func searchLine(data []byte, text string) int {
 	}
 	return 1 + sort.Search(len(ends)-1, func(i int) bool {
 		dec := yaml.NewDecoder(bytes.NewReader(data[:ends[i]]))
-		_, err := decodeYAML(dec)
+		_, err := yamldoc.Next(dec)
 		for err == nil {
-			_, err = decodeYAML(dec)
+			_, err = yamldoc.Next(dec)
 		}
 		found, _ := yamlError(err)
 		return found == text

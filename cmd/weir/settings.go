@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/weirlimit/weir/internal/nearest"
+	"github.com/weirlimit/weir/internal/yamldoc"
 )
 
 // settingsFlag is the flag that names a file of settings.
@@ -36,14 +38,13 @@ func applySettings(cmd *cobra.Command, path string) error {
 		return fmt.Errorf("--%s: %w", settingsFlag, err)
 	}
 	s := settings{path: path, flags: cmd.Flags(), seen: map[string]bool{}}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
-		return usage("", "%s: %s", path, strings.TrimPrefix(err.Error(), "yaml: "))
-	}
-	if len(doc.Content) == 0 {
+	root, err := yamldoc.Next(yaml.NewDecoder(bytes.NewReader(data)))
+	if errors.Is(err, io.EOF) {
 		return nil
 	}
-	root := doc.Content[0]
+	if err != nil {
+		return usage("", "%s: %s", path, strings.TrimPrefix(err.Error(), "yaml: "))
+	}
 	if root.Kind != yaml.MappingNode {
 		return s.wrong(root, "write the names of flags and their values, for example redis: 127.0.0.1:6379", "is not a mapping")
 	}

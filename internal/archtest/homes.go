@@ -47,7 +47,7 @@ var homes = []home{
 	},
 	{
 		"go.yaml.in/yaml/v3",
-		set{"policy", "internal/policyfile", "internal/identityfile", "internal/saltfile", "cmd"},
+		set{"policy", "internal/policyfile", "internal/identityfile", "internal/saltfile", "internal/yamldoc", "cmd"},
 		"what people write is read where it is understood, and nowhere else",
 	},
 	{

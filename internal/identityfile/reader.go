@@ -14,6 +14,7 @@ import (
 
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/internal/nearest"
+	"github.com/weirlimit/weir/internal/yamldoc"
 )
 
 // maxProblems is how many of them one file reports.
@@ -76,13 +77,13 @@ func (r *reader) document(data []byte, most int) *yaml.Node {
 		return nil
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
-	root, err := decode(dec)
+	root, err := yamldoc.Next(dec)
 	if errors.Is(err, io.EOF) {
 		r.wrong(top, "", "the file is empty")
 		return nil
 	}
 	if err == nil {
-		if _, err = decode(dec); err == nil {
+		if _, err = yamldoc.Next(dec); err == nil {
 			r.wrong(top, "keep one", "the file has more than one document")
 			return nil
 		}
@@ -98,24 +99,6 @@ func (r *reader) document(data []byte, most int) *yaml.Node {
 		return nil
 	}
 	return root
-}
-
-// decode reads the next document. The parser is not ours: whatever it does to a
-// file is a problem of that file, never of the process.
-func decode(dec *yaml.Decoder) (root *yaml.Node, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			root, err = nil, fmt.Errorf("not understood: %v", p)
-		}
-	}()
-	var doc yaml.Node
-	if err := dec.Decode(&doc); err != nil {
-		return nil, err
-	}
-	if len(doc.Content) == 0 {
-		return nil, io.EOF
-	}
-	return doc.Content[0], nil
 }
 
 // mapping reads the keys of a mapping. It tells whether n is one.

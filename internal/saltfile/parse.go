@@ -1,8 +1,11 @@
 package saltfile
 
 import (
+	"bytes"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -10,6 +13,7 @@ import (
 
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/internal/pseudonym"
+	"github.com/weirlimit/weir/internal/yamldoc"
 )
 
 // maxBytes bounds a file: a salt takes some 120 bytes.
@@ -26,16 +30,16 @@ func Parse(name string, data []byte) (*pseudonym.Ring, error) {
 	if len(data) > maxBytes {
 		return nil, p.wrong(1, "is this the right file?", "is larger than %d bytes", maxBytes)
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
+	root, err := yamldoc.Next(yaml.NewDecoder(bytes.NewReader(data)))
+	if errors.Is(err, io.EOF) {
+		return nil, p.wrong(1, madeHint, "is empty")
+	}
+	if err != nil {
 		return nil, &weir.Error{
 			Code: weir.CodeInvalid, Field: name, Message: strings.TrimPrefix(err.Error(), "yaml: "), Hint: madeHint,
 		}
 	}
-	if len(doc.Content) == 0 {
-		return nil, p.wrong(1, madeHint, "is empty")
-	}
-	c, err := p.config(doc.Content[0])
+	c, err := p.config(root)
 	if err != nil {
 		return nil, err
 	}

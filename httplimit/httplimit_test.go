@@ -231,13 +231,19 @@ func TestRequestIDIsChargedOnce(t *testing.T) {
 func TestGoneIsNotServed(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	h := httplimit.New(failing{&weir.Error{Code: weir.CodeCanceled}})(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		t.Error("served")
-	}))
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil))
-	if w.Code != 503 {
-		t.Errorf("%d", w.Code)
+	degraded := func(_ context.Context, _ *weir.Request, d *weir.Decision) error {
+		*d = weir.Decision{Verdict: weir.Allow, Reason: weir.ReasonDegraded}
+		return nil
+	}
+	for name, c := range map[string]weir.Checker{"an error": failing{&weir.Error{Code: weir.CodeCanceled}}, "fails open": checkFunc(degraded)} {
+		h := httplimit.New(c)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			t.Errorf("%s: served", name)
+		}))
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil))
+		if w.Code != 503 {
+			t.Errorf("%s: %d", name, w.Code)
+		}
 	}
 }
 
@@ -258,7 +264,33 @@ func TestUndecidedCostsAfterwards(t *testing.T) {
 	}
 }
 
-// TestContextIsTheRequests: a remote checker gives up with the request.
+// TestNothingChargedNothingRefunded: what passed because nothing could be counted
+// has nothing to give back when it fails, or units would come from nowhere.
+func TestNothingChargedNothingRefunded(t *testing.T) {
+	for name, lost := range map[string]func(*weir.Decision) error{
+		"degraded": func(d *weir.Decision) error {
+			*d = weir.Decision{Verdict: weir.Allow, Reason: weir.ReasonDegraded}
+			return nil
+		},
+		"undecided": func(*weir.Decision) error { return &weir.Error{Code: weir.CodeRefused} },
+	} {
+		e := decider(t, byTenant)
+		checks := 0
+		check := checkFunc(func(ctx context.Context, r *weir.Request, d *weir.Decision) error {
+			if checks++; checks == 2 {
+				return lost(d)
+			}
+			return e.Check(ctx, r, d)
+		})
+		limit := httplimit.New(check, tenant, httplimit.WithRefund(httplimit.ServerErrors))
+		get(limit(ok), "/", "X-Tenant", "a")
+		if w := get(limit(respond(500, "", "")), "/", "X-Tenant", "a"); w.Code != 500 || used(t, e) != 1 || checks != 2 {
+			t.Errorf("%s: %d, %d units after %d checks", name, w.Code, used(t, e), checks)
+		}
+	}
+}
+
+// TestContextIsTheRequests: a checker sees what the request carries.
 func TestContextIsTheRequests(t *testing.T) {
 	type key struct{}
 	var seen any

@@ -79,10 +79,13 @@ func (p *Pass) Spend(ctx context.Context, n int64, d *weir.Decision) error {
 	r := weir.Request{Domain: p.Request.Domain, Policy: p.Request.Policy, Descriptors: []weir.Descriptor{{
 		Pairs: p.Request.Descriptors[0].Pairs, Cost: n, HasCost: true, Spent: true,
 	}}}
-	if err := decided(d, p.gate.checker.Check(ctx, &r, d)); err != nil {
+	if err := decided(d, p.gate.checker.Check(patient(ctx), &r, d)); err != nil {
 		if err = p.gate.undecided(ctx, err, false, d); err != nil {
 			return err
 		}
+	}
+	if d.Allowed() && ctx.Err() != nil {
+		return gone(ctx)
 	}
 	return p.gate.wait(ctx, d)
 }

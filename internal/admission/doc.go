@@ -16,7 +16,9 @@
 //
 // What a caller did wrong refuses it: if that passed, a caller could choose not
 // to be limited. Whose caller is gone is refused too: who hangs up at once would
-// otherwise be served without having been counted. Every other failure of a
+// otherwise be served without having been counted, and who gives no time for a
+// check would choose how it fails: the checker is not told of a caller's
+// deadline, and has one of its own. Every other failure of a
 // checker lets requests pass, or denies them, as Settings say. Failures
 // afterwards are told to Settings.Log and nobody else; nothing here panics.
 package admission

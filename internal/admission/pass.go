@@ -63,16 +63,18 @@ func (p *Pass) Identify(field string, values []string) error {
 	return nil
 }
 
-// Ask has the checker decide. An error is for Undecided.
+// Ask has the checker decide. An error is for Undecided. Who is admitted and
+// gone by then is an error too, and the End gives back what it was charged.
 func (p *Pass) Ask(ctx context.Context) error {
 	g := p.gate
 	if g.settings.Slots && p.Request.ID == "" {
 		p.chooseID()
 	}
-	err := g.checker.Check(ctx, &p.Request, &p.Decision)
+	asking := patient(ctx)
+	err := g.checker.Check(asking, &p.Request, &p.Decision)
 	if err != nil && p.Request.ID == "" && g.releaser != nil && wantsID(err) {
 		p.chooseID()
-		err = g.checker.Check(ctx, &p.Request, &p.Decision)
+		err = g.checker.Check(asking, &p.Request, &p.Decision)
 	}
 	d := &p.Decision
 	if err = decided(d, err); err != nil {
@@ -80,6 +82,10 @@ func (p *Pass) Ask(ctx context.Context) error {
 	}
 	p.charged = d.Allowed() && d.Reason != weir.ReasonDegraded && d.Reason != weir.ReasonNoRule && p.cost > 0
 	p.holds = p.Request.ID != "" && g.releaser != nil && p.acquired()
+	if d.Allowed() && ctx.Err() != nil {
+		p.back = true
+		return gone(ctx)
+	}
 	return nil
 }
 

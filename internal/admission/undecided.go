@@ -22,6 +22,9 @@ func Unattributed(err error) error { return &attribution{err} }
 // refused with the error: it is wrong, or its caller is gone (CodeCanceled,
 // CodeTimeout).
 func (p *Pass) Undecided(ctx context.Context, err error) error {
+	if p.back { // a decision there was, and what it took is known
+		return err
+	}
 	switch weir.CodeOf(err) {
 	case weir.CodeInvalid, weir.CodePolicyNotFound: // nothing was counted
 	default: // an answer that was lost may have counted

@@ -11,7 +11,8 @@ import (
 
 // Methods is a rule for WithSkip: calls of one of these full methods. One that
 // ends in * stands for all that begin like it, such as
-// /grpc.health.v1.Health/*.
+// /grpc.health.v1.Health/*. A method with segments that are empty or dots is none
+// of them.
 func Methods(methods ...string) func(context.Context, *Call) bool {
 	methods = slices.Clone(methods)
 	return func(_ context.Context, c *Call) bool { return admission.Matches(methods, c.Method) }

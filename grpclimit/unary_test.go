@@ -136,6 +136,12 @@ func TestSkippedMethods(t *testing.T) {
 	if got := call(t.Context(), c, &echo.SimpleRequest{}, 2); !slices.Equal(got, []codes.Code{ok, tooMany}) {
 		t.Errorf("not skipped: %v", got)
 	}
+	skip := grpclimit.Methods("/grpc.health.v1.Health/*")
+	for method, want := range map[string]bool{"/grpc.health.v1.Health/Check": true, "/grpc.health.v1.Health/../shop.v1.Orders/Place": false} {
+		if skip(t.Context(), &grpclimit.Call{Method: method}) != want {
+			t.Errorf("%s is skipped: %v", method, !want)
+		}
+	}
 }
 
 // TestCostAfter: by bytes sent, and by a number in the trailer; a failed call

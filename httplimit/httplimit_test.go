@@ -114,6 +114,20 @@ func TestSkip(t *testing.T) {
 			t.Errorf("%s: %d %v", path, w.Code, w.Header())
 		}
 	}
+	// What a handler or a proxy may read as another path than the rule does.
+	for _, path := range []string{
+		"/static/../api/login", "/static/%2e%2e/api", "/static/%2E./api", "/static/..%2fapi", "/static/..%2Fapi", "/static//api",
+		"//static/api", "/static%2fapi", "/static/..%5capi", "/static/..;/api", "/static/%252e%252e/api", "/static/./api", "/health/..",
+	} {
+		if w := get(h, path); w.Code != 429 {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+	for _, path := range []string{"/static/", "/static/a%20b.css", "/static/.well-known", "/static/a..b", "/static/%C3%A9", "/static/a?x=/../"} {
+		if w := get(h, path); w.Code != 200 {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
 	r, w := httptest.NewRequest(http.MethodOptions, "/", nil), httptest.NewRecorder()
 	if h.ServeHTTP(w, r); w.Code != 200 {
 		t.Errorf("OPTIONS: %d", w.Code)

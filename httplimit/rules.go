@@ -8,11 +8,13 @@ import (
 )
 
 // Paths is a rule for WithSkip: requests for one of these paths. One that ends
-// in * stands for all that begin like it.
+// in * stands for all that begin like it. A path that not everybody reads alike
+// is none of them, however it is spelled: one with empty segments or those of
+// dots, such as /static/../login, with a backslash, or with an escaped slash.
 func Paths(paths ...string) func(*http.Request) bool {
 	paths = slices.Clone(paths)
 	return func(r *http.Request) bool {
-		return r.URL != nil && admission.Matches(paths, r.URL.Path)
+		return r.URL != nil && admission.Matches(paths, r.URL.Path) && admission.Plain(r.URL.RawPath)
 	}
 }
 

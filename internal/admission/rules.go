@@ -6,11 +6,11 @@ import (
 )
 
 // Matches tells whether text is one of the patterns. One that ends in * stands
-// for all that begin like it.
+// for all that begin like it. A text that is not Plain is none of them.
 func Matches(patterns []string, text string) bool {
 	for _, p := range patterns {
 		if prefix, ok := strings.CutSuffix(p, "*"); ok && strings.HasPrefix(text, prefix) || text == p {
-			return true
+			return Plain(text)
 		}
 	}
 	return false

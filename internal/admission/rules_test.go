@@ -66,6 +66,20 @@ func TestRules(t *testing.T) {
 			t.Errorf("%q matches: %v", text, !want)
 		}
 	}
+	for _, text := range []string{
+		"/static/../a", "/static/..", "/static/./a", "/static/.", "/static//a", "//static/a", "/static/..;x/a", "/static/.;/a",
+		`/static/..\a`, `/static/a\b`, "/static/%2e%2e/a", "/static/.%2E/a", "/static/..%2fa", "/static/a%2Fb", "/static/..%5Ca",
+		"/static/%252e%252e/a",
+	} {
+		if Matches(append(patterns, text), text) || Matches([]string{"*"}, text) {
+			t.Errorf("%q matches", text)
+		}
+	}
+	for _, text := range []string{"/static/", "/static/.a", "/static/a..b", "/static/...", "/static/a.", "/static/100%", "/static/%2", "*", "/", ""} {
+		if !Matches([]string{"*"}, text) {
+			t.Errorf("%q does not match", text)
+		}
+	}
 	for _, tc := range []struct{ bytes, unit, want int64 }{{0, 2, 0}, {-1, 2, 0}, {1, 2, 1}, {2, 2, 1}, {3, 2, 2}, {3, 0, 3}, {3, -1, 3}} {
 		if have := Units(tc.bytes, tc.unit); have != tc.want {
 			t.Errorf("%d in units of %d: %d", tc.bytes, tc.unit, have)

@@ -60,10 +60,17 @@ func (t *Transport) pause(n int, h http.Header, now time.Time) time.Duration {
 }
 
 // maxDrain is what is read of a body that nobody wants, so that its connection
-// can be used again; more is cheaper to hang up on.
-const maxDrain = 64 << 10
+// can be used again, and maxDrainTime how long; more is cheaper to hang up on,
+// and a server may never end it.
+const (
+	maxDrain     = 64 << 10
+	maxDrainTime = 100 * time.Millisecond
+)
 
 func discard(body io.ReadCloser) {
-	_, _ = io.CopyN(io.Discard, body, maxDrain) // it is thrown away
-	_ = body.Close()
+	hangUp := time.AfterFunc(maxDrainTime, func() { _ = body.Close() }) // ends the read
+	_, _ = io.CopyN(io.Discard, body, maxDrain)                         // it is thrown away
+	if hangUp.Stop() {
+		_ = body.Close()
+	}
 }

@@ -84,7 +84,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			return resp, nil // the body could not be had; the answer can
 		}
 		discard(resp.Body)
-		if err := t.sleep(req, d, true); err != nil {
+		if err := t.sleep(req, max(0, d-time.Since(now)), true); err != nil {
 			closeBody(next)
 			return nil, err
 		}

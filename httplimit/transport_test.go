@@ -159,6 +159,45 @@ func TestTransportRetries(t *testing.T) {
 	}
 }
 
+// endless is a body that ends when it is closed.
+type endless struct{ closed chan struct{} }
+
+func (e endless) Read([]byte) (int, error) { <-e.closed; return 0, errors.New("closed") }
+func (e endless) Close() error {
+	select {
+	case <-e.closed:
+	default:
+		close(e.closed)
+	}
+	return nil
+}
+
+// TestTransportDrainsForAWhile: the time that it takes to throw a body away is
+// part of the wait, not added to it.
+func TestTransportDrainsForAWhile(t *testing.T) {
+	for after, want := range map[string]time.Duration{"0": maxDrainTime, "2": 2 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			began, sent := time.Now(), 0
+			var second time.Duration
+			tr := &Transport{draw: none, Base: roundTrip(func(r *http.Request) (*http.Response, error) {
+				if sent++; sent == 1 {
+					return &http.Response{StatusCode: 429, Header: header("Retry-After", after), Body: endless{make(chan struct{})}, Request: r}, nil
+				}
+				second = time.Since(began)
+				return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+			})}
+			resp, err := tr.RoundTrip(request(t, "GET", ""))
+			if err != nil || resp.StatusCode != 200 || second != want {
+				t.Errorf("after %s s: %v, %v, sent again after %v", after, resp, err, second)
+			}
+		})
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
 func TestTransportKeepsToItsContext(t *testing.T) {
 	for _, tc := range []struct {
 		name     string

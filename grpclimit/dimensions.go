@@ -15,13 +15,14 @@ import (
 	"github.com/weirlimit/weir/internal/admission"
 )
 
-// MaxValueBytes is the longest value that Metadata and PeerSAN take, 256 bytes; a
-// server takes no longer ones.
+// MaxValueBytes is the longest value of a dimension, 4096 bytes; a server takes no
+// longer ones. What stands for one that is longer is its beginning and its end,
+// 2012 bytes each, and between them sha256: and the digest of the whole.
 const MaxValueBytes = admission.MaxValueBytes
 
 // Metadata makes a dimension of a metadata key. A call without the key does not
-// have the dimension; one that has it twice, or with a value that is no UTF-8 or
-// has more than MaxValueBytes, is refused.
+// have the dimension; one that has it twice, or with a value that is no UTF-8, is
+// refused.
 //
 // It believes what the caller says: use it only behind a gateway that sets the
 // key itself, whatever the client sent. Where clients connect directly they
@@ -78,7 +79,7 @@ func peerIP(ctx context.Context) netip.Addr {
 func PeerSAN(dimension string) Dimensions {
 	return func(ctx context.Context, _ *Call, dst []weir.Pair) ([]weir.Pair, error) {
 		name := peerName(ctx)
-		if name == "" || len(name) > MaxValueBytes {
+		if name == "" {
 			return dst, admission.Invalid(dimension, "the client has no verified certificate with a name", "connect with TLS and a client certificate")
 		}
 		return append(dst, weir.Pair{Name: dimension, Value: name}), nil

@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -76,18 +77,44 @@ func TestMetadata(t *testing.T) {
 		want string
 		bad  bool
 	}{
-		"there":    {metadata.Pairs("x-tenant", "acme"), "acme", false},
-		"not":      {metadata.Pairs("x-other", "acme"), "", false},
-		"empty":    {metadata.Pairs("x-tenant", ""), "", false},
-		"twice":    {metadata.Pairs("x-tenant", "a", "x-tenant", "b"), "", true},
-		"too long": {metadata.Pairs("x-tenant", strings.Repeat("x", 257)), "", true},
-		"no text":  {metadata.Pairs("x-tenant", "\xff"), "", true},
+		"there":   {metadata.Pairs("x-tenant", "acme"), "acme", false},
+		"not":     {metadata.Pairs("x-other", "acme"), "", false},
+		"empty":   {metadata.Pairs("x-tenant", ""), "", false},
+		"twice":   {metadata.Pairs("x-tenant", "a", "x-tenant", "b"), "", true},
+		"long":    {metadata.Pairs("x-tenant", strings.Repeat("x", 257)), strings.Repeat("x", 257), false},
+		"no text": {metadata.Pairs("x-tenant", "\xff"), "", true},
 	} {
 		got, err := grpclimit.Metadata("tenant", "X-Tenant")(metadata.NewIncomingContext(t.Context(), tc.md), &grpclimit.Call{}, nil)
 		if (err != nil) != tc.bad || (len(got) == 1) != (tc.want != "") || len(got) == 1 && got[0] != (weir.Pair{Name: "tenant", Value: tc.want}) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
+}
+
+// TestLongValues are bounded, and told apart.
+func TestLongValues(t *testing.T) {
+	c := protect(t, &service{}, decider(t, "policies:\n  - {id: p, match: {tenant: x*}, by: [tenant], limits: [1/h], on_failure: open}\n"), byTenant)
+	long := strings.Repeat("x", 3000)
+	for _, tenant := range []string{long + "a" + long, long + "b" + long} {
+		if got := call(as(t, tenant), c, &echo.SimpleRequest{}, 2); !slices.Equal(got, []codes.Code{ok, tooMany}) {
+			t.Errorf("got %v", got)
+		}
+	}
+	seen := 0
+	l := grpclimit.New(checkFunc(func(r *weir.Request) { seen = len(r.Descriptors[0].Pairs[0].Value) }),
+		grpclimit.WithDimensions(grpclimit.Constant("tenant", long+long)), grpclimit.WithoutHeaders())
+	if _, err := l.Unary(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: unaryMethod}, func(context.Context, any) (any, error) { return nil, nil }); err != nil || seen == 0 || seen > grpclimit.MaxValueBytes {
+		t.Errorf("%d bytes, %v", seen, err)
+	}
+}
+
+// checkFunc is a checker that allows what it was shown.
+type checkFunc func(*weir.Request)
+
+func (f checkFunc) Check(_ context.Context, r *weir.Request, d *weir.Decision) error {
+	f(r)
+	d.Verdict = weir.Allow
+	return nil
 }
 
 // TestRouteOfOnesOwn: a dimension named route takes the place of the method.

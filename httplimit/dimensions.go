@@ -3,6 +3,7 @@ package httplimit
 import (
 	"net/http"
 	"net/netip"
+	"unicode/utf8"
 
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/internal/admission"
@@ -13,13 +14,15 @@ import (
 // temporary: that is a checker which cannot decide.
 type Dimensions func(r *http.Request, dst []weir.Pair) ([]weir.Pair, error)
 
-// MaxValueBytes is the longest value that Header and PathValue take, 256 bytes; a
-// server takes no longer ones.
+// MaxValueBytes is the longest value of a dimension, 4096 bytes; a server takes no
+// longer ones. What stands for one that is longer, be it a path, is its beginning
+// and its end, 2012 bytes each, and between them sha256: and the digest of the
+// whole.
 const MaxValueBytes = admission.MaxValueBytes
 
 // Header makes a dimension of a header field. A request without the field does
 // not have the dimension; one that has it twice, or with a value that is no
-// UTF-8 or has more than MaxValueBytes, is refused.
+// UTF-8, is refused.
 //
 // It believes what the field says: use it only behind a gateway that sets the
 // field itself, whatever the client sent. Where clients connect directly they
@@ -43,8 +46,8 @@ func PathValue(name string) Dimensions {
 		switch {
 		case v == "":
 			return dst, nil
-		case !admission.Fits(v):
-			return dst, admission.Invalid(name, "the path's value is too long or not UTF-8", "256 bytes are the most")
+		case !utf8.ValidString(v):
+			return dst, admission.Invalid(name, "the path's value is not UTF-8", "encode it as UTF-8")
 		}
 		return append(dst, weir.Pair{Name: name, Value: v}), nil
 	}

@@ -69,13 +69,15 @@ func TestDimensions(t *testing.T) {
 		{"no header", "by: tenant", []httplimit.Option{tenant}, "/", nil, 200},
 		{"empty header", "by: tenant", []httplimit.Option{tenant}, "/", func(r *http.Request) { r.Header.Set("X-Tenant", "") }, 200},
 		{"two headers", "by: tenant", []httplimit.Option{tenant}, "/", func(r *http.Request) { r.Header["X-Tenant"] = []string{"a", "b"} }, 400},
-		{"long header", "by: tenant", []httplimit.Option{tenant}, "/", func(r *http.Request) { r.Header.Set("X-Tenant", strings.Repeat("x", 257)) }, 400},
+		{"long header", "by: tenant", []httplimit.Option{tenant}, "/", func(r *http.Request) { r.Header.Set("X-Tenant", strings.Repeat("x", 5000)) }, 429},
 		{"header of no text", "by: tenant", []httplimit.Option{tenant}, "/", func(r *http.Request) { r.Header.Set("X-Tenant", "\xff") }, 400},
 		{"required", "{by: tenant, require: true}", []httplimit.Option{tenant}, "/", nil, 400},
 		{"domain", "by: ip", []httplimit.Option{httplimit.WithDomain("other")}, "/", nil, 200},
 		{"policy", "by: ip", []httplimit.Option{httplimit.WithPolicy("p")}, "/", nil, 429},
 		{"policy that is gone", "by: ip", []httplimit.Option{httplimit.WithPolicy("q")}, "/", nil, 200},
 		{"no address", "by: ip", nil, "/", func(r *http.Request) { r.RemoteAddr = "@" }, 400},
+		{"long path", "match: {route: /search/*}", nil, "/", func(r *http.Request) { r.URL.Path = "/search/" + strings.Repeat("x", 9000) }, 429},
+		{"long path by its end", "match: {route: '*/login'}", nil, "/", func(r *http.Request) { r.URL.Path = "/" + strings.Repeat("x", 9000) + "/login" }, 429},
 		{"path of no text", "match: {route: /a/*}", nil, "/", func(r *http.Request) { r.URL.Path = "/a/\xff" }, 429},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -63,7 +63,8 @@ func legacyOf(h http.Header, now time.Time) []told {
 		limit.reset = seconds(max(0, reset-now.Unix()))
 	}
 	limit.quota, _ = number(h, "X-Ratelimit-Limit")
-	if name := h["X-Ratelimit-Policy"]; len(name) == 1 && len(name[0]) <= MaxValueBytes {
+	const maxNameBytes = 256 // which are remembered
+	if name := h["X-Ratelimit-Policy"]; len(name) == 1 && len(name[0]) <= maxNameBytes {
 		limit.name = name[0]
 	}
 	return []told{limit}

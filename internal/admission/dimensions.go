@@ -8,9 +8,6 @@ import (
 	"github.com/weirlimit/weir"
 )
 
-// MaxValueBytes is the longest value of a dimension that callers choose.
-const MaxValueBytes = 256
-
 // Field makes a dimension of a field that a caller sends.
 type Field struct {
 	Dimension string
@@ -19,22 +16,18 @@ type Field struct {
 }
 
 // Append appends the dimension to dst, if the field has a value. One that is
-// there twice is an error, as is a value that does not fit.
+// there twice is an error, as is a value that is no text.
 func (f *Field) Append(dst []weir.Pair, values []string) ([]weir.Pair, error) {
 	switch {
 	case len(values) == 0 || len(values) == 1 && values[0] == "":
 		return dst, nil
 	case len(values) > 1:
 		return dst, Invalid(f.Dimension, "the "+f.Kind+" "+f.Name+" is there twice", "send it once")
-	case !Fits(values[0]):
-		return dst, Invalid(f.Dimension, "the "+f.Kind+" "+f.Name+" is too long or not UTF-8", "256 bytes are the most")
+	case !utf8.ValidString(values[0]):
+		return dst, Invalid(f.Dimension, "the "+f.Kind+" "+f.Name+" is not UTF-8", "encode it as UTF-8")
 	}
 	return append(dst, weir.Pair{Name: f.Dimension, Value: values[0]}), nil
 }
-
-// Fits tells whether a server takes a value: it takes no longer ones than
-// MaxValueBytes, and no other text than UTF-8.
-func Fits(value string) bool { return len(value) <= MaxValueBytes && utf8.ValidString(value) }
 
 // Text makes UTF-8 of a value that is to count whatever its bytes are.
 func Text(value string) string {

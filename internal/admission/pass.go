@@ -45,9 +45,15 @@ func (p *Pass) Begin(cost int64) []weir.Pair {
 	return p.Request.Descriptors[0].Pairs[:0]
 }
 
-// Describe says by what the request is told apart from others.
+// Describe says by what the request is told apart from others. It bounds the
+// values of pairs.
 func (p *Pass) Describe(pairs []weir.Pair) {
 	p.known = true
+	for i := range pairs {
+		if len(pairs[i].Value) > MaxValueBytes {
+			pairs[i].Value = Bounded(pairs[i].Value)
+		}
+	}
 	p.Request.Descriptors[0] = weir.Descriptor{Pairs: pairs, Cost: p.cost, HasCost: true}
 }
 

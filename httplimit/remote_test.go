@@ -77,4 +77,20 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
+// TestLongPathsElsewhere: a server decides about paths of any length, each by
+// itself.
+func TestLongPathsElsewhere(t *testing.T) {
+	h := httplimit.New(elsewhere(t, decider(t, "policies:\n  - {id: p, match: {path: /search/*}, by: [path], limits: [1/h], on_failure: open}\n")))(ok)
+	for _, n := range []int{300, httplimit.MaxValueBytes/2 - 5, 3000, 100_000} {
+		for _, middle := range []string{"a", "b"} {
+			path := "/search/" + strings.Repeat("x", n) + middle + strings.Repeat("x", n)
+			for _, want := range []int{200, 429} {
+				if w := get(h, path); w.Code != want {
+					t.Errorf("%d bytes: %d %s, want %d", len(path), w.Code, w.Body, want)
+				}
+			}
+		}
+	}
+}
+
 var _ weir.AsyncChecker = (*client.Client)(nil)

@@ -19,7 +19,7 @@ SCRIPTS := .ci/run $(wildcard scripts/*)
 tool     = $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build run setup test lint fmt generate generate-check bench fuzz soak
+.PHONY: help build run setup test test-traefik lint fmt generate generate-check bench fuzz soak
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,10 @@ generate-check: ## check that generated Go is what its sources give
 
 bench: setup ## compare with other limiters, memory and Redis, in one interleaved run
 	cd bench && $(GO) run ./cmd/compare $(BENCH)
+
+test-traefik: setup ## build Traefik, which takes minutes, and test examples/traefik with it
+	scripts/traefik
+	WEIR_TRAEFIK=$(CURDIR)/bin/traefik $(GO) test -count 1 -tags traefik -run '^TestTraefik$$' -v ./internal/gatewaytest
 
 fuzz: setup ## fuzz every target, FUZZTIME (30s) each
 	@pkgs=$$($(GO) list ./...); \

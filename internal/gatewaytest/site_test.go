@@ -15,6 +15,8 @@ type kind struct {
 	// file's own comments describe; away is the status of a refusal then.
 	closed func(string) string
 	away   int
+	// lenient gateways pass targets on that are no path; they are counted as any.
+	lenient bool
 }
 
 var (
@@ -23,7 +25,7 @@ var (
 		func(t *testing.T, a Addrs, edit func(string) string) *Gateway {
 			return StartNginx(t, a.Gateway, edit(a.Rewrite(Example(t, "nginx.conf"))))
 		},
-		func(conf string) string { return strings.ReplaceAll(conf, "return 204;", "return 403;") }, 503,
+		func(conf string) string { return strings.ReplaceAll(conf, "return 204;", "return 403;") }, 503, false,
 	}
 	caddy = kind{
 		"caddy",
@@ -32,14 +34,14 @@ var (
 		},
 		func(conf string) string {
 			return regexp.MustCompile(`(?s)# \(fail open\).*?# \(end\)`).ReplaceAllString(conf, "")
-		}, 502,
+		}, 502, false,
 	}
 	haproxy = kind{
 		"haproxy",
 		func(t *testing.T, a Addrs, edit func(string) string) *Gateway {
 			return StartHAProxy(t, a.Gateway, edit(a.Rewrite(Example(t, "haproxy/haproxy.cfg"))), edit(Example(t, "haproxy/weir.lua")))
 		},
-		func(conf string) string { return strings.ReplaceAll(conf, `fail = "open"`, `fail = "closed"`) }, 503,
+		func(conf string) string { return strings.ReplaceAll(conf, `fail = "open"`, `fail = "closed"`) }, 503, false,
 	}
 )
 

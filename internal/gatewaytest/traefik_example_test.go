@@ -47,6 +47,7 @@ type (
 					TrustForwardHeader  bool     `yaml:"trustForwardHeader"`
 					AuthRequestHeaders  []string `yaml:"authRequestHeaders"`
 					AuthResponseHeaders []string `yaml:"authResponseHeaders"`
+					MaxResponseBodySize int      `yaml:"maxResponseBodySize"`
 				} `yaml:"forwardAuth"`
 			} `yaml:"middlewares"`
 			Services map[string]struct {

@@ -7,3 +7,6 @@ func WithClock(o Options, clock func() weir.Micros) Options {
 	o.clock = clock
 	return o
 }
+
+// IsClosed tells whether s was closed.
+func IsClosed(s *Store) bool { return s.closed.Load() }

@@ -69,11 +69,12 @@ func start(o config, conn *grpc.ClientConn) *Client {
 }
 
 // follow has streams roll when their connection is being left, as when its
-// server is shutting down.
+// server is shutting down. Between two looks a connection may have become ready
+// and been left again: one that is idle has left every stream that is up.
 func (c *Client) follow(ctx context.Context, conn *grpc.ClientConn) {
 	for s := conn.GetState(); conn.WaitForStateChange(ctx, s); {
 		was := s
-		if s = conn.GetState(); was == connectivity.Ready {
+		if s = conn.GetState(); was == connectivity.Ready || s == connectivity.Idle {
 			for _, l := range c.lanes {
 				l.roll()
 			}

@@ -26,7 +26,8 @@ type Client struct {
 	epoch   time.Time
 	lanes   []*lane
 	turn    atomic.Uint32
-	fell    atomic.Bool // the fallback was asked, ever
+	left    atomic.Uint32 // how often a connection was left
+	fell    atomic.Bool   // the fallback was asked, ever
 
 	cancel  context.CancelFunc
 	running sync.WaitGroup
@@ -75,6 +76,7 @@ func (c *Client) follow(ctx context.Context, conn *grpc.ClientConn) {
 	for s := conn.GetState(); conn.WaitForStateChange(ctx, s); {
 		was := s
 		if s = conn.GetState(); was == connectivity.Ready || s == connectivity.Idle {
+			c.left.Add(1)
 			for _, l := range c.lanes {
 				l.roll()
 			}

@@ -58,11 +58,15 @@ type ending struct {
 func (l *lane) converse(ctx context.Context, wait bool) (end ending) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	left := l.client.left.Load()
 	s, err := l.client.limiter.CheckBatch(ctx, grpc.WaitForReady(wait))
 	if err != nil {
 		return end
 	}
 	l.connected()
+	if l.client.left.Load() != left { // its connection may have been left before it was up
+		l.roll()
+	}
 	rolled := make(chan bool, 1)
 	go func() { rolled <- l.write(ctx, s) }()
 	in := new(weirv1.CheckBatchResponse)

@@ -19,10 +19,11 @@ func (f *flow) describe() {
 	}
 }
 
-// fill turns the store's answer into the decision.
-func (f *flow) fill(e *weir.Entry) {
+// fill turns an answer of the store, or of a stage in its place, into the
+// decision.
+func (f *flow) fill(e *weir.Entry, source weir.Source) {
 	d := f.dec
-	d.Verdict, d.Reason, d.Source, d.Replayed = weir.Allow, weir.ReasonNone, weir.SourceStore, e.Replayed
+	d.Verdict, d.Reason, d.Source, d.Replayed = weir.Allow, weir.ReasonNone, source, e.Replayed
 	if !e.Admitted {
 		d.Verdict, d.Reason = weir.Deny, weir.ReasonExhausted
 	}
@@ -37,7 +38,7 @@ func (f *flow) fill(e *weir.Entry) {
 		})
 		d.Delay = max(d.Delay, e.Outcomes[u.Charge].Delay)
 	}
-	if !enforced {
+	if !enforced && source == weir.SourceStore {
 		d.Source = weir.SourceShadow
 	}
 	f.bind(e.Binding(), e)

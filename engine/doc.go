@@ -1,7 +1,11 @@
-// Package engine is the pipeline of one decision: resolve, decide in the store,
-// answer; and answer by the fail mode when the store does not.
+// Package engine is the pipeline of one decision: resolve, decide here or in the
+// store, answer; and answer by the fail mode when the store does not.
 //
-//	Submit -> policy.Set.Resolve -> Store.Submit -> callback -> Decision -> done
+//	Submit -> Resolve -> Switch -> Local -> Gate -> Store.Submit -> callback -> Decision -> done
+//	                        |        |        |                        |
+//	                     forced  answered  Backstop <---- an error ----+
+//
+// Every stage between resolving and the store may be left out; see ports.go.
 //
 // It knows ports and the policy package, never a concrete store or a wire. No
 // goroutine is held per request: the store's callback completes the answer. In

@@ -23,6 +23,13 @@ type Options struct {
 	// once per decision, must not block and never returns nil. nil is a ring
 	// without a salt, the same in all programs.
 	Pseudonyms func() *pseudonym.Ring
+
+	// The stages around the store; any may be nil. Without a Backstop an open
+	// policy passes everything while the store is away, and a local one nothing.
+	Local    Local
+	Backstop Backstop
+	Switch   Switch
+	Gate     Gate
 }
 
 // Engine decides requests. Make one with New.
@@ -31,6 +38,11 @@ type Engine struct {
 	deadline time.Duration
 	hooks    weir.Hooks
 	ring     func() *pseudonym.Ring
+	local    Local
+	backstop Backstop
+	override Switch
+	gate     Gate
+	start    time.Time // what stages measure time from
 	loaded   atomic.Pointer[loaded]
 	flows    sync.Pool
 }
@@ -58,7 +70,11 @@ func New(o Options) (*Engine, error) {
 	if o.Pseudonyms == nil {
 		o.Pseudonyms = pseudonym.Unsalted
 	}
-	e := &Engine{store: o.Store, deadline: o.Deadline, hooks: o.Hooks, ring: o.Pseudonyms}
+	e := &Engine{
+		store: o.Store, deadline: o.Deadline, hooks: o.Hooks, ring: o.Pseudonyms,
+		local: o.Local, backstop: o.Backstop, override: o.Switch, gate: o.Gate,
+		start: time.Now().Add(-time.Second),
+	}
 	e.flows.New = func() any { return newFlow(e) }
 	return e, nil
 }

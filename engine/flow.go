@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/stage"
 	"github.com/weirlimit/weir/policy"
 )
 
@@ -16,8 +17,12 @@ type flow struct {
 	done   func(error) // nil when waiter is waited for
 	waiter waiter
 	began  time.Time
+	took   time.Duration // until the store answered; 0 when it was not asked
 	under  *loaded
 	shut   bool // a limit of 0 applies: denied, whatever the store says
+	inside bool // passed the gate, and has not left
+	ask    stage.Ask
+	hints  []stage.Hint
 
 	plan     policy.Plan
 	batch    weir.Batch // of one entry
@@ -33,7 +38,8 @@ func newFlow(e *Engine) *flow {
 
 func (f *flow) begin(r *weir.Request, d *weir.Decision, done func(error)) {
 	f.req, f.dec, f.done = r, d, done
-	f.began = time.Now()
+	f.began, f.took = time.Now(), 0
+	f.ask.Entry, f.inside = nil, false
 	f.under = f.engine.loaded.Load()
 	*d = weir.Decision{At: weir.MicrosAt(f.began), Charges: d.Charges[:0], Matched: d.Matched[:0], RuleIndex: -1}
 }
@@ -65,6 +71,9 @@ func (f *flow) prepare() (decided bool, err error) {
 		return true, err
 	}
 	f.describe()
+	if f.forced() {
+		return true, nil
+	}
 	f.shut = f.plan.Denied()
 	switch {
 	case f.shut && !f.countsAnyway():
@@ -77,7 +86,7 @@ func (f *flow) prepare() (decided bool, err error) {
 	e := &f.batch.Entries[0]
 	*e = weir.Entry{Charges: f.plan.Charges, ID: f.req.ID, Outcomes: e.Outcomes[:0]}
 	f.batch.Deadline = f.deadline()
-	return false, nil
+	return f.stages(e), nil
 }
 
 // deadline is the earliest of the engine's, the rules' and the request's.
@@ -94,7 +103,10 @@ func (f *flow) deadline() time.Time {
 }
 
 // answered is the store's callback.
-func (f *flow) answered(*weir.Batch) { f.finish(f.conclude()) }
+func (f *flow) answered(*weir.Batch) {
+	f.took = time.Since(f.began)
+	f.finish(f.conclude())
+}
 
 // conclude turns the store's answer, or its failure, into the decision.
 func (f *flow) conclude() (err error) {
@@ -105,8 +117,10 @@ func (f *flow) conclude() (err error) {
 		}
 	}()
 	e := &f.batch.Entries[0]
+	f.leave()
 	if e.Err == nil {
-		f.fill(e)
+		f.learn()
+		f.fill(e, weir.SourceStore)
 		if f.shut {
 			f.denyOutright()
 		}
@@ -123,33 +137,11 @@ func (f *flow) conclude() (err error) {
 	return nil
 }
 
-// degrade answers by the strictest fail mode of the rules that apply, and says
-// why.
-func (f *flow) degrade(why error) {
-	f.dec.Charges = f.dec.Charges[:0]
-	f.dec.Verdict, f.dec.Reason, f.dec.Source = weir.Allow, weir.ReasonDegraded, weir.SourceBackstop
-	f.dec.Remaining, f.dec.ResetAfter, f.dec.RetryAfter, f.dec.Delay = 0, 0, 0, 0
-	if f.plan.Fail != policy.FailOpen {
-		f.dec.Verdict, f.dec.RetryAfter = weir.Deny, retryDegraded
-	}
-	for i := range f.plan.Uses {
-		u := &f.plan.Uses[i]
-		if f.dec.RuleIndex < 0 && u.Rule.Mode != weir.Shadow && u.Rule.Fail == f.plan.Fail {
-			f.dec.Rule, f.dec.RuleIndex, f.dec.Limit = u.Rule.ID, u.Rule.Index, u.Meter.Limit
-		}
-	}
-	if hook := f.engine.hooks.Degraded; hook != nil {
-		hook(f.dec, why)
-	}
-}
-
-// retryDegraded is when to come back to a limiter that cannot decide. Edges add
-// jitter.
-const retryDegraded = weir.Second
-
 // panicked answers a request in whose handling something broke.
 func (f *flow) panicked(p any) {
 	f.engine.panicked(p)
+	f.leave()
+	f.ask.Entry = nil // whatever is in it
 	f.degrade(&weir.Error{Code: weir.CodeInternal, Message: "a panic was recovered"})
 }
 
@@ -162,13 +154,13 @@ func (e *Engine) panicked(p any) {
 // finish calls back, and makes the flow ready for another request. Nothing of
 // it is touched afterwards; one that is waited for is given back by who waits.
 func (f *flow) finish(err error) {
-	e, r, d, done, began := f.engine, f.req, f.dec, f.done, f.began
+	e, r, d, done, began, took := f.engine, f.req, f.dec, f.done, f.began, f.took
 	f.req, f.dec, f.done, f.under = nil, nil, nil, nil
 	if done != nil {
 		e.flows.Put(f)
 	}
 	if err == nil {
-		e.decided(r, d, began)
+		e.decided(r, d, began, took)
 	}
 	if done == nil {
 		f.waiter.answer(err)
@@ -178,12 +170,15 @@ func (f *flow) finish(err error) {
 }
 
 // decided tells the hook. One that panics must not keep the answer back.
-func (e *Engine) decided(r *weir.Request, d *weir.Decision, began time.Time) {
+func (e *Engine) decided(r *weir.Request, d *weir.Decision, began time.Time, took time.Duration) {
 	if e.hooks.Decided == nil {
 		return
 	}
 	defer e.recovered()
-	e.hooks.Decided(r, d, time.Since(began))
+	if took == 0 {
+		took = time.Since(began)
+	}
+	e.hooks.Decided(r, d, took)
 }
 
 // callBack answers. A callback that panics is the caller's fault, and must not

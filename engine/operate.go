@@ -111,6 +111,7 @@ func (e *Engine) Reset(ctx context.Context, r *weir.Request) ([]Usage, string, e
 			if err := e.store.Reset(ctx, name); err != nil {
 				return nil, "", err
 			}
+			e.forget(name)
 		}
 	}
 	return before, version, nil

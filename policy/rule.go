@@ -48,6 +48,8 @@ type Rule struct {
 	Zero      weir.Limit // when it Denies: the limit as written, Count 0
 	Replaces  []string   // names of rules that this one takes the place of
 
+	Lease bool // units of a counter may be taken ahead by whoever asks for many
+
 	Fail     FailMode
 	FailSet  bool          // written down, not defaulted
 	Deadline time.Duration // 0: the engine's

@@ -1,0 +1,48 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/stage"
+)
+
+// Local answers without the store what it can answer exactly. See
+// internal/local.
+type Local interface {
+	// Try answers a as the store would, and says from what; or returns false and
+	// leaves the entry as it was. It is not asked about requests with an id: of
+	// those the store may hold an answer already.
+	Try(a *stage.Ask) (weir.Source, bool)
+	// Learn is told of an entry that the store answered without an error.
+	Learn(a *stage.Ask)
+	// Forget drops what is known of a key, which was reset.
+	Forget(key string)
+}
+
+// Backstop answers in the store's place when that does not. See
+// internal/degrade.
+type Backstop interface {
+	// Answer fills the entry as the store would.
+	Answer(a *stage.Ask)
+	// Learn and Forget are as for Local.
+	Learn(a *stage.Ask)
+	Forget(key string)
+}
+
+// Switch is the operator's: it forces requests through.
+type Switch interface {
+	// On tells whether anything is forced at all; it is asked once per request.
+	On() bool
+	// Forced tells whether a rule is, or everything where the rule is empty.
+	Forced(domain, rule string) bool
+}
+
+// Gate bounds what waits for the store.
+type Gate interface {
+	// Enter lets a request through, or does not: the fail mode then answers.
+	Enter() bool
+	// Leave is called once for each that entered. took is from its arrival to the
+	// store's answer.
+	Leave(took time.Duration)
+}

@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/key"
+	"github.com/weirlimit/weir/internal/keytable"
+	"github.com/weirlimit/weir/internal/stage"
+	"github.com/weirlimit/weir/policy"
+)
+
+// stages takes the entry past what stands before the store. It returns true
+// when that answered it.
+func (f *flow) stages(entry *weir.Entry) (decided bool) {
+	e := f.engine
+	if e.local != nil || e.backstop != nil {
+		f.describeAsk(entry)
+	}
+	if e.local != nil && f.req.ID == "" {
+		if source, ok := e.local.Try(&f.ask); ok {
+			f.fill(entry, source)
+			if f.shut {
+				f.denyOutright()
+			}
+			return true
+		}
+	}
+	if e.gate != nil {
+		if !e.gate.Enter() {
+			f.degrade(errOverload)
+			if f.shut {
+				f.denyOutright()
+			}
+			return true
+		}
+		f.inside = true
+	}
+	return false
+}
+
+// errOverload is why a request that the gate keeps out is not decided.
+var errOverload = &weir.Error{Code: weir.CodeOverload, Message: "too many requests are under way"}
+
+// leave tells the gate that the store has answered.
+func (f *flow) leave() {
+	if f.inside {
+		f.inside = false
+		f.engine.gate.Leave(f.took)
+	}
+}
+
+// describeAsk makes the entry fit for stages.
+func (f *flow) describeAsk(entry *weir.Entry) {
+	f.hints = f.hints[:0]
+	spread := spansTags(entry.Charges)
+	for i := range entry.Charges {
+		c := &entry.Charges[i]
+		f.hints = append(f.hints, stage.Hint{
+			ID: keytable.Of(c.Key), Rule: -1, Lease: true,
+			Frees: spread || c.Meter.Machine == weir.Slots,
+		})
+	}
+	for i := range f.plan.Uses {
+		u := &f.plan.Uses[i]
+		h := &f.hints[u.Charge]
+		if h.Rule < 0 {
+			h.Rule = u.Rule.Index
+		}
+		h.Lease = h.Lease && u.Rule.Lease
+		h.Strict = h.Strict || u.Rule.Fail == policy.FailLocal
+	}
+	f.ask = stage.Ask{
+		Now: weir.Micros(f.began.Sub(f.engine.start).Microseconds()), Serial: f.under.serial,
+		Entry: entry, Hints: f.hints,
+	}
+}
+
+// spansTags tells whether the charges may live in several slots: what was
+// charged in one is then given back when another denies.
+func spansTags(charges []weir.Charge) bool {
+	for i := 1; i < len(charges); i++ {
+		if key.Tag(charges[i].Key) != key.Tag(charges[0].Key) {
+			return true
+		}
+	}
+	return false
+}
+
+// learn tells the stages what the store answered.
+func (f *flow) learn() {
+	if f.ask.Entry == nil {
+		return
+	}
+	if l := f.engine.local; l != nil {
+		l.Learn(&f.ask)
+	}
+	if b := f.engine.backstop; b != nil {
+		b.Learn(&f.ask)
+	}
+}
+
+// forget tells the stages that a counter was reset.
+func (e *Engine) forget(name string) {
+	if e.local != nil {
+		e.local.Forget(name)
+	}
+	if e.backstop != nil {
+		e.backstop.Forget(name)
+	}
+}

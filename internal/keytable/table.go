@@ -1,0 +1,200 @@
+package keytable
+
+import (
+	"math/bits"
+	"sync"
+)
+
+// maxShards is how many parts a large table has: enough that two goroutines
+// seldom want the same.
+const maxShards = 64
+
+// Table is a bounded table of records. Make one with New.
+type Table[R any] struct {
+	shards []Shard[R]
+}
+
+// New returns a table of at most capacity records; 1 at least.
+func New[R any](capacity int) *Table[R] {
+	capacity = max(capacity, 1)
+	n := 1
+	for n < maxShards && n*64 <= capacity { // small tables are not cut up: a part would be full too soon
+		n *= 2
+	}
+	t := &Table[R]{shards: make([]Shard[R], n)}
+	for i := range t.shards {
+		size := capacity / n
+		if i < capacity%n {
+			size++
+		}
+		t.shards[i].init(size)
+	}
+	return t
+}
+
+// Lock returns the shard that id's record is in, locked. Its owner calls Unlock
+// and holds no second shard: they have no order.
+func (t *Table[R]) Lock(id ID) *Shard[R] {
+	s := &t.shards[id.hi>>32%uint64(len(t.shards))]
+	s.mu.Lock()
+	return s
+}
+
+// Len is how many records there are.
+func (t *Table[R]) Len() int {
+	n := 0
+	for i := range t.shards {
+		s := &t.shards[i]
+		s.mu.Lock()
+		n += s.used
+		s.mu.Unlock()
+	}
+	return n
+}
+
+// Shard is a part of a table. All of its methods need its lock.
+type Shard[R any] struct {
+	mu    sync.Mutex
+	index []int32 // open addressing, linear probing; a cell's number + 1, 0 for none
+	cells []cell[R]
+	free  int32 // first of the cells that were dropped, by number + 1; chained by next
+	used  int
+	hand  int // of the clock
+	_     [32]byte
+}
+
+type cell[R any] struct {
+	id      ID
+	touched bool // since the hand went by
+	held    bool
+	next    int32
+	rec     R
+}
+
+func (s *Shard[R]) init(size int) {
+	s.index = make([]int32, 1<<bits.Len(uint(size*3/2+1)))
+	// Memory that no cell was ever put into is not used: it need not grow, and so
+	// a record never moves.
+	s.cells = make([]cell[R], 0, size)
+}
+
+// Unlock gives the shard back. Records of it are not to be touched any more.
+func (s *Shard[R]) Unlock() { s.mu.Unlock() }
+
+func (s *Shard[R]) home(id ID) int { return int(id.lo & uint64(len(s.index)-1)) }
+
+// find returns where in the index id is, or where it would be.
+func (s *Shard[R]) find(id ID) (at int, ok bool) {
+	for at = s.home(id); ; at = (at + 1) & (len(s.index) - 1) {
+		n := s.index[at]
+		if n == 0 {
+			return at, false
+		}
+		if s.cells[n-1].id == id {
+			return at, true
+		}
+	}
+}
+
+// Find returns the record of id, or nil. It counts as use.
+func (s *Shard[R]) Find(id ID) *R {
+	at, ok := s.find(id)
+	if !ok {
+		return nil
+	}
+	c := &s.cells[s.index[at]-1]
+	c.touched = true
+	return &c.rec
+}
+
+// Put returns the record of id, and whether it is a new one, which is zero. A
+// full table gives another one up for it.
+func (s *Shard[R]) Put(id ID) (r *R, fresh bool) {
+	at, ok := s.find(id)
+	if !ok {
+		if s.free == 0 && len(s.cells) == cap(s.cells) {
+			s.evict()
+			at, _ = s.find(id) // the index has moved
+		}
+		s.index[at] = s.take(id) + 1
+	}
+	c := &s.cells[s.index[at]-1]
+	c.touched = ok // one that is met once only is the first to go
+	return &c.rec, !ok
+}
+
+// take returns the number of an empty cell, now id's.
+func (s *Shard[R]) take(id ID) int32 {
+	n := s.free - 1
+	if n >= 0 {
+		s.free = s.cells[n].next
+	} else {
+		s.cells = s.cells[:len(s.cells)+1]
+		n = int32(len(s.cells) - 1)
+	}
+	s.cells[n] = cell[R]{id: id, held: true}
+	s.used++
+	return n
+}
+
+// evict drops the first record that the hand meets and nobody used since it last
+// came by.
+func (s *Shard[R]) evict() {
+	for {
+		c := &s.cells[s.hand]
+		s.hand = (s.hand + 1) % len(s.cells)
+		if c.held && !c.touched {
+			s.Drop(c.id)
+			return
+		}
+		c.touched = false
+	}
+}
+
+// Drop forgets id.
+func (s *Shard[R]) Drop(id ID) {
+	at, ok := s.find(id)
+	if !ok {
+		return
+	}
+	n := s.index[at] - 1
+	s.cells[n] = cell[R]{next: s.free}
+	s.free = n + 1
+	s.used--
+	s.close(at)
+}
+
+// close moves those behind a gap in the index into it, so that a search does
+// not end there.
+func (s *Shard[R]) close(gap int) {
+	mask := len(s.index) - 1
+	for at := (gap + 1) & mask; s.index[at] != 0; at = (at + 1) & mask {
+		home := s.home(s.cells[s.index[at]-1].id)
+		if (at-home)&mask >= (at-gap)&mask {
+			s.index[gap] = s.index[at]
+			gap = at
+		}
+	}
+	s.index[gap] = 0
+}
+
+// Each calls f for every record, shard by shard, each under its lock; f must
+// not call the table. It stops when f returns false.
+func (t *Table[R]) Each(f func(ID, *R) bool) {
+	for i := range t.shards {
+		if !t.shards[i].each(f) {
+			return
+		}
+	}
+}
+
+func (s *Shard[R]) each(f func(ID, *R) bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.cells {
+		if c := &s.cells[i]; c.held && !f(c.id, &c.rec) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,150 @@
+package keytable
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+)
+
+func put(t *Table[int], key string, v int) {
+	s := t.Lock(Of(key))
+	defer s.Unlock()
+	r, _ := s.Put(Of(key))
+	*r = v
+}
+
+func get(t *Table[int], key string) (int, bool) {
+	s := t.Lock(Of(key))
+	defer s.Unlock()
+	r := s.Find(Of(key))
+	if r == nil {
+		return 0, false
+	}
+	return *r, true
+}
+
+// A table that is never full is a map.
+func TestLikeMap(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	tab, want := New[int](5000), map[string]int{}
+	for i := range 200_000 {
+		key := fmt.Sprint("k", rnd.IntN(2000))
+		switch rnd.IntN(3) {
+		case 0:
+			put(tab, key, i)
+			want[key] = i
+		case 1:
+			s := tab.Lock(Of(key))
+			s.Drop(Of(key))
+			s.Unlock()
+			delete(want, key)
+		default:
+			v, ok := get(tab, key)
+			if w, has := want[key]; ok != has || v != w {
+				t.Fatalf("step %d: %s is %d %v, want %d %v", i, key, v, ok, w, has)
+			}
+		}
+	}
+	if tab.Len() != len(want) {
+		t.Errorf("%d records, want %d", tab.Len(), len(want))
+	}
+	seen := 0
+	tab.Each(func(ID, *int) bool { seen++; return true })
+	if seen != len(want) {
+		t.Errorf("Each saw %d, want %d", seen, len(want))
+	}
+}
+
+func TestBounded(t *testing.T) {
+	for _, capacity := range []int{0, 1, 2, 7, 100, 1000, 4096} {
+		tab := New[int](capacity)
+		for i := range 20_000 {
+			put(tab, fmt.Sprint(i), i)
+		}
+		if n := tab.Len(); n > max(capacity, 1) || n < capacity*9/10 {
+			t.Errorf("a table of %d holds %d", capacity, n)
+		}
+		if v, ok := get(tab, "19999"); !ok || v != 19999 {
+			t.Errorf("a table of %d lost the newest", capacity)
+		}
+	}
+}
+
+// What is used stays while a flood of others goes by.
+func TestUsedStays(t *testing.T) {
+	tab := New[int](1024)
+	put(tab, "hot", 42)
+	for i := range 50_000 {
+		put(tab, fmt.Sprint(i), i)
+		if i%8 == 0 { // a shard of 64 cells loses at most 8 between two uses
+			if _, ok := get(tab, "hot"); !ok {
+				t.Fatalf("lost after %d others", i)
+			}
+		}
+	}
+}
+
+func TestFresh(t *testing.T) {
+	tab := New[int](1)
+	s := tab.Lock(Of("a"))
+	r, fresh := s.Put(Of("a"))
+	*r = 7
+	_, again := s.Put(Of("a"))
+	other, evicting := s.Put(Of("b"))
+	s.Unlock()
+	if !fresh || again || !evicting || *other != 0 {
+		t.Errorf("fresh %v, again %v, evicting %v, value %d", fresh, again, evicting, *other)
+	}
+}
+
+func TestConcurrent(t *testing.T) {
+	tab := New[int](512)
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			for i := range 20_000 {
+				id := Of(fmt.Sprint(i % (700 + g)))
+				s := tab.Lock(id)
+				r, _ := s.Put(id)
+				*r++
+				s.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if n := tab.Len(); n > 512 {
+		t.Errorf("%d records", n)
+	}
+}
+
+func TestNoAllocations(t *testing.T) {
+	tab := New[int](64)
+	keys := make([]string, 200)
+	for i := range keys {
+		keys[i] = fmt.Sprint("key", i)
+	}
+	i := 0
+	if n := testing.AllocsPerRun(1000, func() { i++; put(tab, keys[i%len(keys)], i) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkFind(b *testing.B) {
+	tab := New[[8]int64](1 << 16)
+	keys := make([]string, 10_000)
+	for i := range keys {
+		keys[i] = fmt.Sprintf("{tenant-%08d}|api|per-tenant|60", i)
+		s := tab.Lock(Of(keys[i]))
+		s.Put(Of(keys[i]))
+		s.Unlock()
+	}
+	i := 0
+	for b.Loop() {
+		id := Of(keys[i%len(keys)])
+		s := tab.Lock(id)
+		s.Find(id)[0]++
+		s.Unlock()
+		i++
+	}
+}

@@ -59,6 +59,12 @@ func TestNames(t *testing.T) {
 			[]string{"late_answer", "refund", "uncertain", "corrupt_state"},
 			weir.Loss(200), "unknown",
 		},
+		{
+			"breaker states",
+			[]fmt.Stringer{weir.BreakerClosed, weir.BreakerOpen, weir.BreakerHalfOpen},
+			[]string{"closed", "open", "half_open"},
+			weir.BreakerState(3), "unknown",
+		},
 	} {
 		for i, n := range tt.names {
 			if n.String() != tt.want[i] {

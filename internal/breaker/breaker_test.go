@@ -1,0 +1,264 @@
+package breaker
+
+import (
+	"testing"
+
+	"github.com/weirlimit/weir"
+)
+
+const (
+	ms = weir.Millisecond
+	s  = weir.Second
+)
+
+// step is one event and what it leaves. Only those fields that belong to the
+// event are looked at.
+type step struct {
+	at   weir.Micros
+	do   string // allow, fail, succeed, probe fails, probe succeeds, forget, topology
+	n    int    // how many, for fail and succeed; 0 is 1
+	want string // of allow: yes, no, probe
+	is   weir.BreakerState
+}
+
+const (
+	closed = weir.BreakerClosed
+	open   = weir.BreakerOpen
+	half   = weir.BreakerHalfOpen
+)
+
+// TestSteps walks the diagram.
+func TestSteps(t *testing.T) {
+	for name, steps := range map[string][]step{
+		"stays closed below twenty in a row": {
+			{do: "fail", n: 19, is: closed},
+			{do: "allow", want: "yes", is: closed},
+			{do: "succeed", is: closed},
+			{do: "fail", n: 19, is: closed},
+		},
+		"twenty in a row open it": {
+			{do: "fail", n: 19, is: closed},
+			{do: "fail", is: open},
+			{at: 249 * ms, do: "allow", want: "no", is: open},
+		},
+		"successes come before failures of the same count": {
+			{do: "fail", n: 19, is: closed},
+			{do: "succeed and fail", n: 1, is: closed},
+			{do: "fail", n: 19, is: open},
+		},
+		"a share above one percent opens it": {
+			{do: "succeed", n: 595, is: closed},
+			{at: 1 * s, do: "fail", n: 5, is: closed}, // 5 of 600
+			{at: 2 * s, do: "succeed", is: closed},
+			{at: 2 * s, do: "fail", is: closed}, // 6 of 602
+			{at: 2 * s, do: "succeed", is: closed},
+			{at: 3 * s, do: "fail", is: open}, // 7 of 604
+		},
+		"exactly one percent does not": {
+			{do: "succeed", n: 990, is: closed},
+			{at: 1 * s, do: "fail", n: 10, is: closed},
+			{at: 1 * s, do: "succeed", is: closed},
+			{at: 1 * s, do: "fail", is: open},
+		},
+		"few calls have no share": {
+			{do: "succeed", n: 80, is: closed},
+			{do: "fail", n: 19, is: closed},
+			{do: "succeed", is: closed},
+			{do: "fail", is: open}, // the hundred and first call
+		},
+		"few failures have none either": {
+			{do: "succeed", n: 96, is: closed},
+			{do: "fail", n: 4, is: closed},
+			{do: "succeed", is: closed},
+			{do: "fail", is: open},
+		},
+		"what is older than the window is forgotten": {
+			{at: 500 * ms, do: "fail", n: 10, is: closed},
+			{at: 1 * s, do: "succeed", n: 100, is: closed},
+			{at: 30 * s, do: "succeed", is: closed},
+			{at: 30 * s, do: "fail", n: 1, is: closed}, // 1 of 102: the ten are gone
+		},
+		"what is inside it is not": {
+			{at: 500 * ms, do: "fail", n: 10, is: closed},
+			{at: 1 * s, do: "succeed", n: 100, is: closed},
+			{at: 29999 * ms, do: "fail", n: 1, is: open},
+		},
+		"a long silence empties the window": {
+			{do: "fail", n: 19, is: closed},
+			{do: "succeed", n: 70, is: closed},
+			{at: 1000 * s, do: "succeed", n: 80, is: closed},
+			{at: 1000 * s, do: "fail", n: 19, is: closed},
+		},
+		"one probe, and its success closes": {
+			{do: "fail", n: 20, is: open},
+			{at: 250 * ms, do: "allow", want: "probe", is: half},
+			{at: 250 * ms, do: "allow", want: "no", is: half},
+			{at: 260 * ms, do: "probe succeeds", is: closed},
+			{at: 260 * ms, do: "allow", want: "yes", is: closed},
+			{at: 260 * ms, do: "fail", n: 19, is: closed}, // the history starts anew
+		},
+		"the cooldown doubles to five seconds and starts again after a success": {
+			{do: "fail", n: 20, is: open},
+			{at: 250 * ms, do: "allow", want: "probe", is: half},
+			{at: 250 * ms, do: "probe fails", is: open},
+			{at: 749 * ms, do: "allow", want: "no", is: open},
+			{at: 750 * ms, do: "allow", want: "probe", is: half},
+			{at: 750 * ms, do: "probe fails", is: open},
+			{at: 1749 * ms, do: "allow", want: "no", is: open},
+			{at: 1750 * ms, do: "allow", want: "probe", is: half},
+			{at: 1750 * ms, do: "probe fails", is: open},
+			{at: 3750 * ms, do: "allow", want: "probe", is: half},
+			{at: 3750 * ms, do: "probe fails", is: open},
+			{at: 7750 * ms, do: "allow", want: "probe", is: half},
+			{at: 7750 * ms, do: "probe fails", is: open},
+			{at: 12749 * ms, do: "allow", want: "no", is: open},
+			{at: 12750 * ms, do: "allow", want: "probe", is: half},
+			{at: 12750 * ms, do: "probe fails", is: open},
+			{at: 17749 * ms, do: "allow", want: "no", is: open},
+			{at: 17750 * ms, do: "allow", want: "probe", is: half},
+			{at: 17750 * ms, do: "probe succeeds", is: closed},
+			{at: 18 * s, do: "fail", n: 20, is: open},
+			{at: 18*s + 249*ms, do: "allow", want: "no", is: open},
+			{at: 18*s + 250*ms, do: "allow", want: "probe", is: half},
+		},
+		"calls sent before it opened change nothing": {
+			{do: "fail", n: 20, is: open},
+			{at: 100 * ms, do: "succeed", n: 50, is: open},
+			{at: 200 * ms, do: "fail", n: 50, is: open},
+			{at: 250 * ms, do: "allow", want: "probe", is: half},
+			{at: 250 * ms, do: "succeed", n: 50, is: half},
+		},
+		"a probe that is not heard of has failed": {
+			{do: "fail", n: 20, is: open},
+			{at: 250 * ms, do: "allow", want: "probe", is: half},
+			{at: 1249 * ms, do: "allow", want: "no", is: half},
+			{at: 1250 * ms, do: "allow", want: "no", is: open},
+			{at: 1260 * ms, do: "probe succeeds", is: open}, // too late to speak
+			{at: 1749 * ms, do: "allow", want: "no", is: open},
+			{at: 1750 * ms, do: "allow", want: "probe", is: half},
+		},
+		"a probe that was not sent lets the next call be one": {
+			{do: "fail", n: 20, is: open},
+			{at: 250 * ms, do: "allow", want: "probe", is: half},
+			{at: 251 * ms, do: "forget", is: half},
+			{at: 251 * ms, do: "allow", want: "probe", is: half},
+			{at: 252 * ms, do: "probe fails", is: open},
+			{at: 751 * ms, do: "allow", want: "no", is: open},
+			{at: 752 * ms, do: "allow", want: "probe", is: half},
+		},
+		"a topology change probes at once and forgets the cooldown": {
+			{do: "topology", is: closed},
+			{do: "fail", n: 20, is: open},
+			{at: 250 * ms, do: "allow", want: "probe", is: half},
+			{at: 250 * ms, do: "probe fails", is: open},
+			{at: 300 * ms, do: "topology", is: open},
+			{at: 300 * ms, do: "allow", want: "probe", is: half},
+			{at: 300 * ms, do: "allow", want: "no", is: half},
+			{at: 310 * ms, do: "probe fails", is: open},
+			{at: 809 * ms, do: "allow", want: "no", is: open},
+			{at: 810 * ms, do: "allow", want: "probe", is: half},
+		},
+		"a topology change gives up the probe to the old server": {
+			{do: "fail", n: 20, is: open},
+			{at: 250 * ms, do: "allow", want: "probe", is: half},
+			{at: 260 * ms, do: "topology", is: open},
+			{at: 261 * ms, do: "old probe fails", is: open},
+			{at: 261 * ms, do: "allow", want: "probe", is: half},
+			{at: 262 * ms, do: "probe succeeds", is: closed},
+		},
+		"time that goes back shortens nothing": {
+			{at: 10 * s, do: "fail", n: 20, is: open},
+			{at: 1 * s, do: "allow", want: "no", is: open},
+			{at: 10*s + 250*ms, do: "allow", want: "probe", is: half},
+		},
+	} {
+		t.Run(name, func(t *testing.T) { walk(t, New(Config{}), steps) })
+	}
+}
+
+func walk(t *testing.T, b *Breaker, steps []step) {
+	t.Helper()
+	var probe Ticket
+	for i, st := range steps {
+		n := max(1, st.n)
+		switch st.do {
+		case "allow":
+			got := "no"
+			switch tk, ok := b.Allow(st.at); {
+			case tk.Probe():
+				got, probe = "probe", tk
+			case ok:
+				got = "yes"
+			}
+			if got != st.want {
+				t.Fatalf("step %d at %d: allow says %s, want %s", i, st.at, got, st.want)
+			}
+		case "fail":
+			for range n {
+				b.Done(st.at, 0, true)
+			}
+		case "succeed":
+			b.Count(st.at, n, 0)
+		case "succeed and fail":
+			b.Count(st.at, n, n)
+		case "probe fails", "old probe fails":
+			b.Done(st.at, probe, true)
+		case "probe succeeds":
+			b.Done(st.at, probe, false)
+		case "forget":
+			b.Forget(st.at, probe)
+		case "topology":
+			b.TopologyChanged(st.at)
+		default:
+			t.Fatalf("step %d: no event %q", i, st.do)
+		}
+		if b.State() != st.is {
+			t.Fatalf("step %d at %d, %s: %s, want %s", i, st.at, st.do, b.State(), st.is)
+		}
+	}
+}
+
+// TestJitter adds up to a fifth of the cooldown.
+func TestJitter(t *testing.T) {
+	u := 0.0
+	b := New(Config{Jitter: func() float64 { return u }})
+	u = 0.5
+	walk(t, b, []step{
+		{do: "fail", n: 20, is: open},
+		{at: 274 * ms, do: "allow", want: "no", is: open},
+		{at: 275 * ms, do: "allow", want: "probe", is: half},
+	})
+	u = 0.999999
+	walk(t, b, []step{
+		{at: 275 * ms, do: "topology", is: open},
+		{at: 275 * ms, do: "allow", want: "probe", is: half},
+	})
+	b.Done(275*ms, b.probe, true)
+	if wait := b.until - 275*ms; wait < 599*ms || wait >= 600*ms {
+		t.Errorf("a cooldown of 500 ms lasts %d us with the most jitter, want just below 600 ms", wait)
+	}
+}
+
+// TestAllocations: it is asked for every call.
+func TestAllocations(t *testing.T) {
+	b := New(Config{Jitter: func() float64 { return 0.5 }})
+	now := weir.Micros(0)
+	if n := testing.AllocsPerRun(1000, func() {
+		now += 100 * ms
+		tk, _ := b.Allow(now)
+		b.Done(now, tk, now%s < 300*ms)
+		b.Count(now, 3, 5)
+	}); n != 0 {
+		t.Errorf("%v allocations a call, want none", n)
+	}
+}
+
+func BenchmarkClosed(b *testing.B) {
+	br := New(Config{})
+	now := weir.Micros(0)
+	for b.Loop() {
+		now += 10
+		tk, _ := br.Allow(now)
+		br.Done(now, tk, false)
+	}
+}

@@ -90,6 +90,7 @@ func (f *flow) learn() {
 	if f.ask.Entry == nil {
 		return
 	}
+	f.ask.Took = weir.MicrosOf(f.took)
 	if l := f.engine.local; l != nil {
 		l.Learn(&f.ask)
 	}

@@ -10,6 +10,8 @@ type Ask struct {
 	// Now is when the request came, on a monotonic clock that starts at a second
 	// or more: 0 is no instant.
 	Now weir.Micros
+	// Took is from Now to the store's answer; 0 before there is one.
+	Took weir.Micros
 	// Serial numbers the set of policies that the charges come from. What was
 	// learnt under another is not known any more.
 	Serial uint32

@@ -21,6 +21,7 @@ var (
 		"internal/yamldoc",
 		"internal/hot",
 		"internal/lease",
+		"internal/degrade/share",
 	}
 
 	// pureLibraries compute and nothing else: a pure package may use them.

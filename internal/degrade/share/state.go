@@ -1,0 +1,102 @@
+package share
+
+import (
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/algo"
+)
+
+// State is what is known of one key. The zero State knows nothing, and has its
+// whole share. It is 40 bytes and holds no pointer.
+type State struct {
+	warm, own level
+	mark      uint16 // of the share that the levels were written under
+	heard     bool   // warm is what the store said: units of the whole limit
+}
+
+// level is units in use that drain: algo.State's bucket in half the memory.
+type level struct {
+	at         weir.Micros
+	used, frac int32
+}
+
+// Learn takes note of what the store says is left of the limit. It is called for
+// every answer: what that means for the share is worked out when it is needed.
+func (s *State) Learn(m *weir.Meter, remaining int64, now weir.Micros) {
+	if now < s.warm.at {
+		return // overtaken
+	}
+	s.warm = level{at: now, used: int32(m.Capacity - min(max(remaining, 0), m.Capacity))}
+	s.heard = true
+}
+
+// Crowd makes s, of which nothing is known, begin with one unit and not with its
+// whole share. It is for keys that may have been forgotten: without it, who uses
+// more keys than are remembered would begin each of them anew for ever.
+func (s *State) Crowd(m *weir.Meter, now weir.Micros) {
+	*s = State{own: level{at: now, used: int32(m.Capacity - 1)}, mark: m.Mark}
+}
+
+// open unpacks the levels under the share m, of parts, of the limit whole. The
+// tight one is the one that lets a request through later; tightIsOwn says which
+// that is.
+func (s *State) open(whole, m *weir.Meter, parts int, tight, loose *algo.State) (tightIsOwn bool) {
+	if s.heard {
+		left := max(0, whole.Capacity-int64(s.warm.used))
+		s.warm.used = int32(max(0, m.Capacity-left/int64(parts)))
+		s.warm.frac, s.heard = 0, false
+	}
+	if s.mark != m.Mark {
+		s.warm.adopt()
+		s.own.adopt()
+		s.mark = m.Mark
+	}
+	warm, own := s.warm.state(m), s.own.state(m)
+	if tightIsOwn = later(m, &own, &warm); tightIsOwn {
+		*tight, *loose = own, warm
+	} else {
+		*tight, *loose = warm, own
+	}
+	return tightIsOwn
+}
+
+// close packs the levels again.
+func (s *State) close(tight, loose *algo.State, tightIsOwn bool) {
+	if tightIsOwn {
+		s.own, s.warm = pack(tight), pack(loose)
+	} else {
+		s.warm, s.own = pack(tight), pack(loose)
+	}
+}
+
+// adopt rounds a fraction that is counted in another denominator up.
+func (l *level) adopt() {
+	if l.frac > 0 {
+		l.at, l.frac = l.at+1, 0
+	}
+}
+
+func (l *level) state(m *weir.Meter) algo.State {
+	return algo.State{Used: min(int64(l.used), m.UsedCap), At: l.at, Frac: int64(l.frac), Mark: m.Mark}
+}
+
+func pack(s *algo.State) level {
+	return level{at: s.At, used: int32(s.Used), frac: int32(s.Frac)}
+}
+
+// later tells whether a is empty later than b: whatever fits into a then fits
+// into b.
+func later(m *weir.Meter, a, b *algo.State) bool {
+	atA, partA := empty(m, a)
+	atB, partB := empty(m, b)
+	return atA > atB || atA == atB && partA > partB
+}
+
+// empty is the instant at which nothing is in use any more, in microseconds and
+// parts of one.
+func empty(m *weir.Meter, s *algo.State) (weir.Micros, int64) {
+	if s.Used == 0 {
+		return 0, 0
+	}
+	part := s.Used*m.Rem + s.Frac
+	return s.At + weir.Micros(s.Used*m.Whole+part/m.Den), part % m.Den
+}

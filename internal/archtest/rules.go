@@ -22,6 +22,7 @@ var (
 		"internal/hot",
 		"internal/lease",
 		"internal/degrade/share",
+		"internal/doctor",
 	}
 
 	// pureLibraries compute and nothing else: a pure package may use them.

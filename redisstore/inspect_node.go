@@ -1,0 +1,169 @@
+package redisstore
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"syscall"
+	"time"
+
+	"github.com/redis/rueidis"
+
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/doctor"
+)
+
+// settingsRead are the directives that are judged. Redis leaves out those that
+// it does not have.
+var settingsRead = []string{
+	"maxmemory", "maxmemory-policy", "maxclients", "timeout", "tcp-keepalive", "busy-reply-threshold",
+	"appendonly", "appendfsync", "save", "stop-writes-on-bgsave-error",
+	"replica-read-only", "min-replicas-to-write",
+	"cluster-require-full-coverage", "cluster-node-timeout",
+}
+
+// node looks at one server, and returns the replicas that it has.
+func (i *inspector) node(ctx context.Context, t target) (replicas []string) {
+	i.step("redis " + t.addr)
+	d := doctor.Node{Addr: t.addr, Replica: t.replica}
+	defer func() { i.facts.Nodes = append(i.facts.Nodes, d) }()
+	n, err := newNode(ctx, t.addr, &i.opts, i.opts.Credentials, false)
+	if err != nil {
+		d.Err = i.explain(err)
+		return nil
+	}
+	defer n.close()
+	// HELLO is everybody's, whatever the ACL says. So is not much else.
+	m, err := n.do(ctx, "HELLO", "3")
+	if err != nil {
+		d.Err = i.explain(err)
+		return nil
+	}
+	hello, _ := m.AsMap()
+	text := func(name string) string {
+		v := hello[name]
+		s, _ := v.ToString()
+		return s
+	}
+	d.Server, d.Version, d.Kind, d.Role = text("server"), text("version"), text("mode"), text("role")
+	if d.Role == "replica" {
+		d.Role = "slave"
+	}
+	if m, err := n.do(ctx, "ROLE"); err == nil {
+		d.Role, replicas = parseRole(&m)
+	}
+	if m, err := n.do(ctx, "INFO"); err == nil {
+		info, _ := m.ToString()
+		d.Info = parseInfo(info)
+	}
+	if i.how.Brief || d.Kind == "sentinel" {
+		return replicas
+	}
+	if m, err := n.do(ctx, append([]string{"CONFIG", "GET"}, settingsRead...)...); err == nil {
+		d.Config, _ = m.AsStrMap()
+	}
+	i.slow(ctx, n, &d)
+	i.probe(ctx, n, &d, i.probeKey(t))
+	i.measure(ctx, n, &d, i.probeKey(t))
+	return replicas
+}
+
+// slow reads what was slow: the slow log's last entries, and the latency
+// monitor's worst.
+func (i *inspector) slow(ctx context.Context, n *node, d *doctor.Node) {
+	m, err := n.do(ctx, "SLOWLOG", "GET", "32")
+	if err != nil {
+		return
+	}
+	entries, _ := m.ToArray()
+	d.Slow = &doctor.Slow{Entries: len(entries)}
+	for i := range entries {
+		fields, _ := entries[i].ToArray()
+		if len(fields) < 4 {
+			continue
+		}
+		us, _ := fields[2].ToInt64()
+		words, _ := fields[3].AsStrSlice()
+		if took := time.Duration(us) * time.Microsecond; took > d.Slow.Worst && len(words) > 0 {
+			d.Slow.Worst, d.Slow.Command = took, words[0]
+		}
+	}
+	if m, err = n.do(ctx, "LATENCY", "LATEST"); err != nil {
+		return
+	}
+	events, _ := m.ToArray()
+	for i := range events {
+		d.Spikes = append(d.Spikes, spikeOf(&events[i])...)
+	}
+}
+
+// spikeOf reads [event, when, last ms, worst ms].
+func spikeOf(m *rueidis.RedisMessage) []doctor.Spike {
+	fields, _ := m.ToArray()
+	if len(fields) < 4 {
+		return nil
+	}
+	event, _ := fields[0].ToString()
+	ms, _ := fields[3].ToInt64()
+	return []doctor.Spike{{Event: event, Worst: time.Duration(ms) * time.Millisecond}}
+}
+
+// explain classifies an error and, where the code says too little, adds what to
+// do about it.
+func (i *inspector) explain(err error) *weir.Error {
+	if err == nil {
+		return nil
+	}
+	e, _ := classify(err)
+	hint := tlsHint(err, i.opts.TLS != nil || i.opts.TLSFor != nil, e.Code)
+	if hint == "" {
+		return e
+	}
+	told := *e
+	told.Hint = hint
+	return &told
+}
+
+// tlsHint says what to do when two ends do not agree on TLS, else nothing.
+func tlsHint(err error, secure bool, code weir.Code) string {
+	if _, ok := errors.AsType[*rueidis.RedisError](err); ok {
+		return "" // it speaks
+	}
+	if !secure {
+		// A TLS listener ends a connection that greets it in the clear.
+		if code == weir.CodeProtocol || hungUp(err) {
+			return "does the server speak TLS there? then give rediss://HOST:PORT"
+		}
+		return ""
+	}
+	if code == weir.CodeTimeout {
+		// Redis without TLS takes the greeting for the beginning of a command.
+		return "is the server there, and does it speak TLS? if it does not, give redis://HOST:PORT"
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return "the server does not speak TLS there: give HOST:PORT or redis://HOST:PORT"
+	}
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return "give the file of the authority that signed the server's certificate with --redis-tls-ca"
+	}
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
+		return "give the host by a name that the server's certificate has, or have it issued for this one"
+	}
+	if _, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
+		return "renew the server's certificate, or set this machine's clock"
+	}
+	// A server that misses a certificate says so in an alert, or hangs up before
+	// that is read.
+	op, ok := errors.AsType[*net.OpError](err)
+	if ok && op.Op == "remote error" || hungUp(err) {
+		return "the server may want a certificate: give --redis-tls-cert and --redis-tls-key"
+	}
+	return ""
+}
+
+func hungUp(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}

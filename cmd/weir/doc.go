@@ -6,6 +6,7 @@
 //	weir explain         say which rules a request meets, and why
 //	weir config print    print what weir serve would run with
 //	weir apikey          make API keys, and the entries of the file that knows them
+//	weir doctor          say what to change about a Redis before counting in it
 //	weir try             decide on a limit and watch what happens
 //	weir version         say which build this is
 //	weir completion      write completions for a shell

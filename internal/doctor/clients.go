@@ -15,7 +15,7 @@ func (j *judge) clients() {
 	}
 	before := len(j.found)
 	limit, limited := n.number("maxclients")
-	if limited && have*100 >= limit*clientsWarn {
+	if limited && float64(have)*100 >= float64(limit)*clientsWarn {
 		j.addf(CheckClients, Warn, "raise maxclients, or find who keeps connections (CLIENT LIST)",
 			"%d of %d connections are taken: at the end of them Weir gets none", have, limit)
 	}

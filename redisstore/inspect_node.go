@@ -27,6 +27,9 @@ var settingsRead = []string{
 
 // node looks at one server, and returns the replicas that it has.
 func (i *inspector) node(ctx context.Context, t target) (replicas []string) {
+	if ctx.Err() != nil {
+		return nil // a node that cannot be asked is not one that does not answer
+	}
 	i.step("redis " + t.addr)
 	d := doctor.Node{Addr: t.addr, Replica: t.replica}
 	defer func() { i.facts.Nodes = append(i.facts.Nodes, d) }()

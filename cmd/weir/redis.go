@@ -21,7 +21,8 @@ type redisFlags struct {
 	cert   string
 	key    string
 
-	files *tlsfile.Client // what the last three hold, once there are options
+	files  *tlsfile.Client     // what the last three hold, once there are options
+	opened *redisstore.Options // of the store of a server, nil for memory
 }
 
 func (f *redisFlags) register(flags *pflag.FlagSet) {
@@ -52,6 +53,7 @@ func (f *redisFlags) openFor(
 		return nil, "", err
 	}
 	o.AllowDown, o.Hooks, o.Prefix = true, hooks, prefix
+	f.opened = &o
 	store, err = redisstore.New(ctx, o)
 	if err != nil {
 		return nil, "", connectError(o.Addrs, err)

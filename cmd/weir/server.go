@@ -38,6 +38,7 @@ type server struct {
 	where    string
 	followed []followed
 	watch    storeWatch
+	guard    storeGuard
 	identity func() *forwardauth.Settings // in force; see openIdentity
 }
 
@@ -64,7 +65,7 @@ func newServer(ctx context.Context, sys system, f *serveFlags, log *slog.Logger)
 	if err != nil {
 		return nil, err
 	}
-	s.store, s.where = store, where
+	s.store, s.where, s.guard.options = store, where, f.redis.opened
 	if f.redis.files != nil {
 		s.followed = append(s.followed, followed{"redis certificates", f.redis.files})
 	}

@@ -79,6 +79,7 @@ func (s *server) watchStore(ctx context.Context) {
 		if s.watch.look() {
 			s.tellStore()
 		}
+		s.guard.look(ctx, s.watch.away, s.log)
 		select {
 		case <-ctx.Done():
 			return

@@ -1,6 +1,9 @@
 package doctor
 
 import (
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -214,5 +217,26 @@ func TestWorst(t *testing.T) {
 		if got := Worst(found); got != s {
 			t.Errorf("worst %s, want %s", got, s)
 		}
+	}
+}
+
+// TestChecksAreDocumented: docs/doctor.md has a row for every check, and no
+// other.
+func TestChecksAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/doctor.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z-]+)` \\|").FindAllStringSubmatch(string(page), -1) {
+		rows = append(rows, m[1])
+	}
+	want := []string{
+		CheckReachable, CheckVersion, CheckRole, CheckWrites, CheckACL, CheckEviction, CheckMemory, CheckPersistence,
+		CheckReplication, CheckCoverage, CheckNodeTimeout, CheckCluster, CheckSentinel, CheckClients, CheckLatency,
+		CheckSlowLog, CheckClock,
+	}
+	if !slices.Equal(rows, want) {
+		t.Errorf("documented are %v, want %v", rows, want)
 	}
 }

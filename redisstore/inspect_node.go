@@ -39,8 +39,14 @@ func (i *inspector) node(ctx context.Context, t target) (replicas []string) {
 		return nil
 	}
 	defer n.close()
+	q := &questions{ctx: ctx, node: n}
+	defer func() {
+		if q.lost != nil {
+			d = doctor.Node{Addr: t.addr, Replica: t.replica, Err: i.explain(q.lost)}
+		}
+	}()
 	// HELLO is everybody's, whatever the ACL says. So is not much else.
-	m, err := n.do(ctx, "HELLO", "3")
+	m, err := q.ask("HELLO", "3")
 	if err != nil {
 		d.Err = i.explain(err)
 		return nil
@@ -55,29 +61,49 @@ func (i *inspector) node(ctx context.Context, t target) (replicas []string) {
 	if d.Role == "replica" {
 		d.Role = "slave"
 	}
-	if m, err := n.do(ctx, "ROLE"); err == nil {
+	if m, err := q.ask("ROLE"); err == nil {
 		d.Role, replicas = parseRole(&m)
 	}
-	if m, err := n.do(ctx, "INFO"); err == nil {
+	if m, err := q.ask("INFO"); err == nil {
 		info, _ := m.ToString()
 		d.Info = parseInfo(info)
 	}
 	if i.how.Brief || d.Kind == "sentinel" {
 		return replicas
 	}
-	if m, err := n.do(ctx, append([]string{"CONFIG", "GET"}, settingsRead...)...); err == nil {
+	if m, err := q.ask(append([]string{"CONFIG", "GET"}, settingsRead...)...); err == nil {
 		d.Config, _ = m.AsStrMap()
 	}
-	i.slow(ctx, n, &d)
-	i.probe(ctx, n, &d, i.probeKey(t))
-	i.measure(ctx, n, &d, i.probeKey(t))
+	q.slow(&d)
+	i.probe(q, &d, i.probeKey(t))
+	q.measure(&d, i.probeKey(t))
 	return replicas
+}
+
+// questions are put to one server. Once it does not answer, no more are: each
+// would wait as long again.
+type questions struct {
+	ctx  context.Context // of this inspection
+	node *node
+	lost error // what the first that was not answered met
+}
+
+// ask runs one command. That a server refuses is an answer.
+func (q *questions) ask(args ...string) (rueidis.RedisMessage, error) {
+	if q.lost != nil {
+		return rueidis.RedisMessage{}, q.lost
+	}
+	m, err := q.node.do(q.ctx, args...)
+	if _, refused := errors.AsType[*rueidis.RedisError](err); err != nil && !refused {
+		q.lost = err
+	}
+	return m, err
 }
 
 // slow reads what was slow: the slow log's last entries, and the latency
 // monitor's worst.
-func (i *inspector) slow(ctx context.Context, n *node, d *doctor.Node) {
-	m, err := n.do(ctx, "SLOWLOG", "GET", "32")
+func (q *questions) slow(d *doctor.Node) {
+	m, err := q.ask("SLOWLOG", "GET", "32")
 	if err != nil {
 		return
 	}
@@ -94,7 +120,7 @@ func (i *inspector) slow(ctx context.Context, n *node, d *doctor.Node) {
 			d.Slow.Worst, d.Slow.Command = took, words[0]
 		}
 	}
-	if m, err = n.do(ctx, "LATENCY", "LATEST"); err != nil {
+	if m, err = q.ask("LATENCY", "LATEST"); err != nil {
 		return
 	}
 	events, _ := m.ToArray()

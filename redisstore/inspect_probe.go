@@ -1,7 +1,6 @@
 package redisstore
 
 import (
-	"context"
 	"crypto/sha1"
 	"encoding/hex"
 	"slices"
@@ -54,13 +53,13 @@ var clusterNeeds = []need{
 // needs no rights besides: ACL DRYRUN is an administrator's. A server says
 // whether a user may before it says MOVED or READONLY, so replicas can be asked
 // too.
-func (i *inspector) probe(ctx context.Context, n *node, d *doctor.Node, key string) {
+func (i *inspector) probe(q *questions, d *doctor.Node, key string) {
 	list := needs
 	if i.opts.Mode == Cluster {
 		list = slices.Concat(needs, clusterNeeds)
 	}
 	for _, need := range list {
-		_, err := n.do(ctx, need.args(key)...)
+		_, err := q.ask(need.args(key)...)
 		t := doctor.Try{Command: need.command}
 		if err != nil && !rueidis.IsRedisNil(err) {
 			t.Err = i.explain(err)
@@ -76,10 +75,10 @@ const samples = 50
 // measure times round trips of TIME, which tells the clock besides and costs
 // what a PING does, and of a script on primaries. The fastest round trip tells
 // the clock best: the answer was written at its middle, give or take a half.
-func (i *inspector) measure(ctx context.Context, n *node, d *doctor.Node, key string) {
+func (q *questions) measure(d *doctor.Node, key string) {
 	for range samples {
 		before := time.Now()
-		m, err := n.do(ctx, "TIME")
+		m, err := q.ask("TIME")
 		took := time.Since(before)
 		if err != nil {
 			return
@@ -102,7 +101,7 @@ func (i *inspector) measure(ctx context.Context, n *node, d *doctor.Node, key st
 	sha := hex.EncodeToString(sum[:])
 	for range samples {
 		before := time.Now()
-		_, err := n.do(ctx, "EVALSHA", sha, "1", key)
+		_, err := q.ask("EVALSHA", sha, "1", key)
 		took := time.Since(before)
 		if err != nil && !rueidis.IsRedisNil(err) {
 			d.Scripts = nil

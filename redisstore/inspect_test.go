@@ -175,6 +175,20 @@ func TestInspectUnreachable(t *testing.T) {
 	wantNothing(t, inspect(t, Options{Addrs: []string{secure.Addr()}, TLS: trusting}))
 }
 
+// TestInspectStopsAnswering: a server that goes silent half way is one that
+// cannot be asked, and is not waited for at every further question.
+func TestInspectStopsAnswering(t *testing.T) {
+	srv := redistest.Start(t)
+	srv.MustDo("CLIENT", "PAUSE", "100000", "WRITE") // ms
+	before := srv.CommandStats()
+	found := inspect(t, Options{Addrs: []string{srv.Addr()}, ConnTimeout: 300 * time.Millisecond})
+	wantFinding(t, found, doctor.CheckReachable, srv.Addr(), doctor.Fail)
+	after := srv.CommandStats()
+	if len(found) != 1 || after["hello"] == before["hello"] || after["get"] != before["get"] {
+		t.Errorf("%d HELLO and %d GET, found:\n%s", after["hello"], after["get"], listed(found))
+	}
+}
+
 // TestInspectOptions: what cannot be is an error, not a finding.
 func TestInspectOptions(t *testing.T) {
 	if _, err := Inspect(context.Background(), Options{}, Inspection{}); err == nil {

@@ -30,6 +30,7 @@ const (
 	CodeClusterDown                // the cluster does not serve the slot
 	CodeOOM                        // the server is at maxmemory
 	CodeProtocol                   // an answer that is not understood
+	CodeBreaker                    // the shard's breaker is open; nothing was sent
 
 	codes
 )
@@ -37,7 +38,7 @@ const (
 var codeNames = [codes]string{
 	"internal", "invalid", "policy_not_found", "not_ready", "canceled", "closed", "overload",
 	"timeout", "refused", "readonly", "moved", "tryagain", "loading", "noauth",
-	"noperm", "clusterdown", "oom", "protocol",
+	"noperm", "clusterdown", "oom", "protocol", "breaker",
 }
 
 func (c Code) String() string {
@@ -51,7 +52,7 @@ func (c Code) String() string {
 // by an operator.
 func (c Code) Temporary() bool {
 	switch c {
-	case CodeNotReady, CodeOverload, CodeTimeout, CodeRefused, CodeReadOnly, CodeMoved, CodeTryAgain, CodeLoading, CodeClusterDown:
+	case CodeNotReady, CodeOverload, CodeTimeout, CodeRefused, CodeReadOnly, CodeMoved, CodeTryAgain, CodeLoading, CodeClusterDown, CodeBreaker:
 		return true
 	}
 	return false

@@ -72,9 +72,9 @@ func TestCodeOf(t *testing.T) {
 func TestTemporaryCodes(t *testing.T) {
 	temporary := map[weir.Code]bool{
 		weir.CodeNotReady: true, weir.CodeOverload: true, weir.CodeTimeout: true, weir.CodeRefused: true, weir.CodeReadOnly: true,
-		weir.CodeMoved: true, weir.CodeTryAgain: true, weir.CodeLoading: true, weir.CodeClusterDown: true,
+		weir.CodeMoved: true, weir.CodeTryAgain: true, weir.CodeLoading: true, weir.CodeClusterDown: true, weir.CodeBreaker: true,
 	}
-	for c := weir.CodeInternal; c <= weir.CodeProtocol; c++ {
+	for c := weir.CodeInternal; c <= weir.CodeBreaker; c++ {
 		if c.Temporary() != temporary[c] {
 			t.Errorf("%v: temporary is %v", c, c.Temporary())
 		}

@@ -15,6 +15,9 @@ type Hooks struct {
 	Panicked func(what string)
 	// StoreCall is called once per round trip of a store.
 	StoreCall func(c StoreCall)
+	// Breaker is called when a shard's breaker changes its state, in the order of
+	// the changes. It must not call the store: the shard is locked meanwhile.
+	Breaker func(shard string, state BreakerState)
 	// Evicted is called when a bounded store drops states that still counted.
 	Evicted func(n int)
 	// Lost is called for events after which a counter may not be what it should.

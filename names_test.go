@@ -79,7 +79,7 @@ func TestNames(t *testing.T) {
 
 func TestCodeNamesAreDistinct(t *testing.T) {
 	seen := map[string]weir.Code{}
-	for c := weir.CodeInternal; c <= weir.CodeProtocol; c++ {
+	for c := weir.CodeInternal; c <= weir.CodeBreaker; c++ {
 		if other, dup := seen[c.String()]; dup || c.String() == "" {
 			t.Errorf("codes %d and %d are both %q", c, other, c)
 		}

@@ -25,6 +25,7 @@ var grpcCodes = map[weir.Code]codes.Code{
 	weir.CodeLoading:        codes.Unavailable,
 	weir.CodeClusterDown:    codes.Unavailable,
 	weir.CodeOOM:            codes.Unavailable,
+	weir.CodeBreaker:        codes.Unavailable,
 }
 
 // Status returns err as a gRPC status error. Its message is the error's own text.

@@ -33,7 +33,7 @@ func Status(code weir.Code) int {
 		return http.StatusBadRequest
 	case weir.CodePolicyNotFound:
 		return http.StatusNotFound
-	case weir.CodeNotReady, weir.CodeOverload, weir.CodeClosed:
+	case weir.CodeNotReady, weir.CodeOverload, weir.CodeClosed, weir.CodeBreaker:
 		return http.StatusServiceUnavailable
 	case weir.CodeTimeout:
 		return http.StatusGatewayTimeout

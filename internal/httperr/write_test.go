@@ -22,6 +22,7 @@ func TestWrite(t *testing.T) {
 		{fmt.Errorf("check: %w", &weir.Error{Code: weir.CodePolicyNotFound}), 404, "policy_not_found"},
 		{&weir.Error{Code: weir.CodeNotReady}, 503, "not_ready"},
 		{&weir.Error{Code: weir.CodeOverload}, 503, "overload"},
+		{&weir.Error{Code: weir.CodeBreaker}, 503, "breaker"},
 		{&weir.Error{Code: weir.CodeClosed}, 503, "closed"},
 		{&weir.Error{Code: weir.CodeTimeout}, 504, "timeout"},
 		{&weir.Error{Code: weir.CodeProtocol}, 500, "protocol"},

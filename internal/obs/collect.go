@@ -35,6 +35,13 @@ var (
 	batchGroups      = desc("store_batch_groups", "Distinct requests sent in one round trip.")
 	batchKeys        = desc("store_batch_keys", "Distinct keys touched by one round trip.")
 
+	breakerState   = desc("breaker_state", "The breaker before a shard of the store: 0 closed, 1 open, 2 half-open.", "shard")
+	breakerChanges = desc("breaker_transitions_total", "Changes of a shard's breaker, by the state it took.", "shard", "state")
+
+	instancesLive = desc("instances", "Instances known to share the store's counters, this one included.")
+	clockOffset   = desc("clock_offset_seconds", "How far the store's clock is ahead of this machine's.")
+	clockError    = desc("clock_offset_error_seconds", "How far weir_clock_offset_seconds may be off: half the round trip.")
+
 	lossesTotal  = desc("losses_total", "Events after which a counter may not be what it should.", "kind")
 	evictedTotal = desc("evicted_states_total", "States that still counted and were dropped by a bounded store.")
 	panicsTotal  = desc("panics_total", "Panics that were recovered.")
@@ -61,6 +68,7 @@ var (
 var descs = []*prometheus.Desc{
 	buildInfo, decisionsTotal, degradedTotal, checkSeconds,
 	storeCallsTotal, storeErrorsTotal, roundTripSeconds, scriptSeconds, batchEntries, batchGroups, batchKeys,
+	breakerState, breakerChanges, instancesLive, clockOffset, clockError,
 	lossesTotal, evictedTotal, panicsTotal, rejectionsTotal,
 	configInfo, configSerial, configRules, configUnnamed, reloadsTotal, reloadSuccess,
 	reloadTime, reloadGood, reloadSeconds, problems, staleFiles,
@@ -95,6 +103,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 		}
 	}
 	s.store(m.store)
+	s.instances(&m.instances)
 	for kind := range m.losses {
 		if n := m.losses[kind].Load(); kind < losses || n > 0 {
 			s.counter(lossesTotal, n, weir.Loss(kind).String())
@@ -129,7 +138,7 @@ func (s sink) store(calls *storeCalls) {
 	for _, name := range slices.Sorted(maps.Keys(shards)) {
 		s.shard(name, shards[name])
 	}
-	if calls.rest.roundTrip.count() > 0 {
+	if calls.rest.roundTrip.count() > 0 || calls.rest.breaker.changed() {
 		s.shard(other, calls.rest)
 	}
 }
@@ -145,6 +154,7 @@ func (s sink) shard(name string, sh *shard) {
 			s.counter(storeErrorsTotal, n, name, weir.Code(code).String())
 		}
 	}
+	s.breaker(name, &sh.breaker)
 }
 
 func (s sink) config(c *config) {

@@ -34,7 +34,7 @@ const (
 
 // A row of degraded answers has a slot per code.
 const (
-	codes     = int(weir.CodeProtocol) + 1
+	codes     = int(weir.CodeBreaker) + 1
 	codeShift = 5
 )
 

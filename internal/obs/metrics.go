@@ -59,6 +59,8 @@ type Metrics struct {
 	evicted atomic.Uint64
 	panics  atomic.Uint64
 
+	instances instances // guarded by mu
+
 	rejected [identity.Whats][identity.Reasons]atomic.Uint64
 
 	// mu is held for the whole of a scrape and while sets change, so that a
@@ -106,6 +108,7 @@ func (m *Metrics) Hooks() weir.Hooks {
 		Degraded:  m.countDegraded,
 		Panicked:  func(string) { m.panics.Add(1) },
 		StoreCall: m.store.count,
+		Breaker:   m.store.breakerChanged,
 		Evicted:   func(n int) { addCount(&m.evicted, n) },
 		Lost: func(kind weir.Loss, n int) {
 			addCount(&m.losses[min(int(kind), losses)], n)

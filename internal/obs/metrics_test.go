@@ -138,6 +138,8 @@ func TestNamesAndHelp(t *testing.T) {
 	m.Reloaded(Reload{OK: true})
 	m.Rejected(identity.JWT, identity.Expired)
 	m.Followed("salts", true)
+	m.Instances(2)
+	m.ClockOffset(time.Second, time.Millisecond)
 	m.CertificateEnds("grpc", time.Unix(1_800_000_000, 0))
 	families, err := m.scrape()
 	if err != nil {

@@ -26,6 +26,7 @@ type storeCalls struct {
 type shard struct {
 	roundTrip, script *histogram
 	errors            [codes]atomic.Uint64
+	breaker           breaker
 }
 
 func newShard() *shard {

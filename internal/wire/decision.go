@@ -78,7 +78,7 @@ func errorOf(in *weirv1.CheckResponse) error {
 
 // CodeOf is the code of that name, CodeInternal when there is none.
 func CodeOf(name string) weir.Code {
-	for c := weir.CodeInternal; c <= weir.CodeProtocol; c++ {
+	for c := weir.CodeInternal; c <= weir.CodeBreaker; c++ {
 		if c.String() == name {
 			return c
 		}

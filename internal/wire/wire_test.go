@@ -159,7 +159,7 @@ func TestDecisionComesBack(t *testing.T) {
 }
 
 func TestErrorsComeBack(t *testing.T) {
-	for code := weir.CodeInternal; code <= weir.CodeProtocol; code++ {
+	for code := weir.CodeInternal; code <= weir.CodeBreaker; code++ {
 		var out weirv1.CheckResponse
 		wire.Refuse(&weir.Error{Code: code, Field: "f", Message: "m", Hint: "h"}, &weirv1.CheckRequest{}, &out)
 		var d weir.Decision
@@ -168,7 +168,7 @@ func TestErrorsComeBack(t *testing.T) {
 			t.Errorf("%v: %v", code, err)
 		}
 	}
-	if weir.Code(weir.CodeProtocol+1).String() != "internal" {
+	if weir.Code(weir.CodeBreaker+1).String() != "internal" {
 		t.Error("there are more codes than CodeOf looks at")
 	}
 	var d weir.Decision

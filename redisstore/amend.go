@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/weirlimit/weir"
 )
@@ -29,7 +30,8 @@ func (s *Store) amend(e weir.Entry, slot uint16, flags uint8) {
 func (a *amendment) send(flags uint8) {
 	a.tries--
 	a.open.Store(2)
-	a.init(&a.own, a, a.store.now()+undoFor)
+	now := a.store.now()
+	a.init(&a.own, a, now, now+undoFor)
 	a.own.Err = nil
 	a.identify(nil)
 	if flags&flagUndo != 0 {
@@ -45,8 +47,14 @@ func (a *amendment) dropped() {
 	if a.open.Add(-1) > 0 || a.own.Err == nil {
 		return
 	}
-	if a.tries > 0 && !a.store.closed.Load() && weir.CodeOf(a.own.Err).Temporary() {
-		a.send(a.flags & flagUndo)
+	code := weir.CodeOf(a.own.Err)
+	if a.tries > 0 && !a.store.closed.Load() && code.Temporary() {
+		flags := a.flags & flagUndo
+		if code == weir.CodeBreaker { // which answers at once; nothing waits
+			time.AfterFunc(undoFor, func() { a.send(flags) })
+			return
+		}
+		a.send(flags)
 		return
 	}
 	a.store.lost(weir.LossRefund, 1)

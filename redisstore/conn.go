@@ -8,6 +8,7 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -29,6 +30,8 @@ func dialNode(ctx context.Context, addr string, o *Options) (*node, error) {
 }
 
 func newNode(ctx context.Context, addr string, o *Options, creds Credentials, primary bool) (*node, error) {
+	door := o.dials.door(addr)
+	var made atomic.Bool // the first connection; what follows are the pool's
 	opt := rueidis.ClientOption{
 		InitAddress:           []string{addr},
 		ForceSingleClient:     true,
@@ -41,15 +44,21 @@ func newNode(ctx context.Context, addr string, o *Options, creds Credentials, pr
 		ClientName:            "weir",
 		ClientSetInfo:         rueidis.DisableClientSetInfo,
 		DialCtxFn: func(ctx context.Context, addr string, d *net.Dialer, _ *tls.Config) (net.Conn, error) {
-			tc, err := o.tlsFor(ctx)
-			if err != nil {
-				return nil, &notSentError{err}
+			var conn net.Conn
+			dial := func() error {
+				tc, err := o.tlsFor(ctx)
+				if err == nil {
+					conn, err = dialChecked(ctx, addr, d, tc, creds, primary)
+				}
+				if err != nil {
+					return &notSentError{err}
+				}
+				return nil
 			}
-			conn, err := dialChecked(ctx, addr, d, tc, creds, primary)
-			if err != nil {
-				return nil, &notSentError{err}
+			if !made.Load() {
+				return conn, dial()
 			}
-			return conn, nil
+			return conn, door.try(primary, dial)
 		},
 	}
 	if creds != nil {
@@ -59,10 +68,17 @@ func newNode(ctx context.Context, addr string, o *Options, creds Credentials, pr
 			return rueidis.AuthCredentials{Username: user, Password: password}, err
 		}
 	}
-	client, err := rueidis.NewClient(opt)
+	var client rueidis.Client
+	err := door.try(primary, func() (err error) {
+		if client, err = rueidis.NewClient(opt); err != nil {
+			return &notSentError{err}
+		}
+		return nil
+	})
 	if err != nil {
-		return nil, &notSentError{err}
+		return nil, err
 	}
+	made.Store(true)
 	return &node{addr: addr, client: client}, nil
 }
 

@@ -51,7 +51,7 @@ func (s *shard) flyDeclared(f *flight) bool {
 	if err != nil {
 		return s.crashDeclared(f, err, took)
 	}
-	s.land(f, took)
+	s.land(f, began, took)
 	return true
 }
 

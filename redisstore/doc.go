@@ -27,6 +27,13 @@
 // again. One that certainly has not (no connection, wrong node, server
 // loading) waits for the next attempt until its deadline.
 //
+// # Breakers
+//
+// Each shard has a breaker: after too many failures entries are refused with
+// CodeBreaker, unsent, until one that is let through is answered in time. The
+// shard's own lock guards it. A server that cannot be reached is dialled twice a
+// second at most.
+//
 // # Cluster
 //
 // A batch goes to a node, not to a slot, with the keys of all its slots as
@@ -36,6 +43,6 @@
 // denied the others are undone.
 //
 // A Store is safe for concurrent use. It runs two goroutines per shard, a
-// watchdog, and for a cluster one that follows the topology; Close
+// watchdog, and for a cluster or Sentinel one that follows the topology; Close
 // ends them all.
 package redisstore

@@ -87,6 +87,7 @@ var hints = map[weir.Code]string{
 	weir.CodeNoPerm:      "docs/redis.md gives the ACL rule that is needed",
 	weir.CodeReadOnly:    "the server is a replica or refuses writes",
 	weir.CodeOOM:         "raise maxmemory; an evicting policy would lose counters",
+	weir.CodeBreaker:     "it is tried again by itself; see weir_store_errors_total",
 	weir.CodeClusterDown: "set cluster-require-full-coverage no, and check the nodes",
 }
 
@@ -121,6 +122,9 @@ func leftError() *weir.Error {
 func closedError() *weir.Error {
 	return &weir.Error{Code: weir.CodeClosed, Message: "the store is closed"}
 }
+
+// slowError is why a breaker opens on answers that were too late.
+var slowError = timeoutError(nil)
 
 func timeoutError(cause *weir.Error) *weir.Error {
 	if cause != nil {

@@ -24,7 +24,7 @@ func (s *shard) fly(f *flight) bool {
 		s.putBack(f, n)
 	}
 	if len(f.groups) == 0 { // every one of them was given up
-		dropAll(s.detach(f))
+		s.abandon(f)
 		return true
 	}
 	if f.items[0].declared {
@@ -44,8 +44,16 @@ func (s *shard) fly(f *flight) bool {
 	if err != nil {
 		return s.crash(f, err, took)
 	}
-	s.land(f, took)
+	s.land(f, began, took)
 	return true
+}
+
+// abandon ends a flight with nothing to send.
+func (s *shard) abandon(f *flight) {
+	for _, it := range s.detach(f) {
+		s.forget(it)
+		it.holder.dropped()
+	}
 }
 
 // ground deals with a flight that has no connection.
@@ -75,6 +83,9 @@ func (s *shard) eval(sc script, keys []string, blob string, inArgs bool) (rueidi
 }
 
 func isReadOnly(err error) bool {
+	if err == nil {
+		return false
+	}
 	e, _ := classify(err)
 	return e.Code == weir.CodeReadOnly
 }
@@ -102,9 +113,9 @@ func isNoScript(err error) bool {
 }
 
 // land answers the items of a flight from the script's answer.
-func (s *shard) land(f *flight, took time.Duration) {
+func (s *shard) land(f *flight, began time.Time, took time.Duration) {
 	items := s.detach(f)
-	s.recovered()
+	s.recovered(items, began.Sub(s.store.start)+took)
 	s.keyCap.observe(f.keys.len(), f.script)
 	var elsewhere []*item
 	late, admitted := 0, int64(0)
@@ -193,13 +204,23 @@ func (s *shard) crash(f *flight, err error, took time.Duration) bool {
 	if closed {
 		answer = closedError()
 	}
-	n := 0
+	n := len(items)
+	var t tally
+	claimed := items[:0]
 	for _, it := range items {
-		if it.claim() {
-			it.fail(answer)
+		if !it.claim() {
+			t.forgot(it)
+			it.holder.dropped()
+			continue
 		}
+		t.missed(it, answer.Code)
+		claimed = append(claimed, it)
+	}
+	// Before they are answered: who asks again at once meets the breaker.
+	s.learn(s.store.now(), &t, answer)
+	for _, it := range claimed {
+		it.fail(answer)
 		it.holder.dropped()
-		n++
 	}
 	if mayHaveRun(e) {
 		s.store.lost(weir.LossUncertain, n)
@@ -212,10 +233,17 @@ func mayHaveRun(e *weir.Error) bool {
 	return e.Code == weir.CodeTimeout || e.Code == weir.CodeRefused || e.Code == weir.CodeProtocol
 }
 
-func (s *shard) recovered() {
+// recovered notes that Redis answered, before the callers learn of it.
+func (s *shard) recovered(items []*item, now time.Duration) {
+	var t tally
+	for _, it := range items {
+		t.passed(it, now, s.store.opts.Deadline)
+	}
 	s.mu.Lock()
 	s.mu.down = nil
+	r := s.learnLocked(now, &t, slowError)
 	s.mu.Unlock()
+	r.answer(s.store)
 }
 
 func (s *shard) report(f *flight, took time.Duration, late int, e *weir.Error) {
@@ -239,11 +267,5 @@ func (s *shard) report(f *flight, took time.Duration, late int, e *weir.Error) {
 func (s *Store) lost(kind weir.Loss, n int) {
 	if s.opts.Hooks.Lost != nil && n > 0 {
 		s.opts.Hooks.Lost(kind, n)
-	}
-}
-
-func dropAll(items []*item) {
-	for _, it := range items {
-		it.holder.dropped()
 	}
 }

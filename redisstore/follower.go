@@ -97,6 +97,11 @@ func (f *follower) refresh(ctx context.Context) error {
 		}
 	}
 	f.store.topo.Store(next)
+	if *old.slots != *next.slots {
+		for _, sh := range next.shards {
+			sh.topologyChanged()
+		}
+	}
 	for addr, sh := range known {
 		if current[addr] == nil {
 			sh.close(leftError())

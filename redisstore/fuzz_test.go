@@ -162,7 +162,7 @@ func recordOf(m *weir.Meter, before []byte) []byte {
 func found(e *weir.Entry, stored, record []byte, twin ...[]byte) *flight {
 	fl := newFlight(&Store{})
 	it := &item{}
-	it.init(e, &amendment{}, 0)
+	it.init(e, &amendment{}, 0, 0)
 	it.identify(nil)
 	fl.build([]*item{it}, 16)
 	values := [][]byte{text(string(stored))}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -38,6 +39,9 @@ func open(t testing.TB, o Options) *Store {
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
+
+// patient is a breaker that never opens, for tests of what is behind it.
+var patient = Breaker{Consecutive: math.MaxInt32, MaxShare: 1}
 
 // openAt is open on a single server.
 func openAt(t testing.TB, srv *redistest.Server) *Store {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/algo"
+	"github.com/weirlimit/weir/internal/breaker"
 )
 
 // item is one entry on its way through a shard.
@@ -22,7 +23,8 @@ type item struct {
 	state    atomic.Uint32
 	entry    *weir.Entry
 	holder   holder
-	deadline time.Duration // since the store's start
+	began    time.Duration // since the store's start
+	deadline time.Duration // the same
 	slot     uint16        // of its first key
 
 	holderID algo.Owner // of concurrency charges
@@ -31,6 +33,11 @@ type item struct {
 	declared bool       // must go out alone, with declared keys
 	ordered  bool       // must not overtake, or be overtaken by, others of its batch
 	cause    *weir.Error
+
+	// What the shard's breaker needs.
+	probe   breaker.Ticket
+	hasty   bool // has less time than a server is given: says little about it
+	counted bool // the breaker was told; of who has it in its hands
 }
 
 const (
@@ -68,9 +75,10 @@ func (it *item) fail(err *weir.Error) {
 	it.holder.answered(it)
 }
 
-func (it *item) init(e *weir.Entry, h holder, deadline time.Duration) {
+func (it *item) init(e *weir.Entry, h holder, began, deadline time.Duration) {
 	it.state.Store(queued)
-	it.entry, it.holder, it.deadline = e, h, deadline
+	it.entry, it.holder, it.began, it.deadline = e, h, began, deadline
+	it.probe, it.counted, it.hasty = 0, false, false
 	it.flags, it.declared, it.ordered, it.cause = 0, false, false, nil
 	it.holderID, it.replayID = algo.Owner{}, algo.Owner{}
 }

@@ -41,7 +41,8 @@ type Options struct {
 	// rotated certificates are picked up without a restart. It must not block.
 	TLSFor func(ctx context.Context) (*tls.Config, error)
 
-	// Deadline is for batches that carry none. Default 10 ms.
+	// Deadline is for batches that carry none, and what a server must keep to:
+	// a breaker does not close on a slower answer. Default 10 ms.
 	Deadline time.Duration
 	// ConnTimeout bounds a dial and a round trip: a connection that takes longer
 	// is closed. It frees what hangs; it is not how deadlines are kept. Default 1 s.
@@ -62,10 +63,14 @@ type Options struct {
 	// AllowDown lets New succeed while no server can be reached.
 	AllowDown bool
 
+	// Breaker is when a shard that fails is left alone.
+	Breaker Breaker
+
 	Hooks weir.Hooks
 
 	// clock, in tests, replaces Redis's: the script is given its instant.
 	clock func() weir.Micros
+	dials *dials
 }
 
 // Credentials returns the user and password for a new connection. An empty
@@ -129,6 +134,7 @@ func (o *Options) setDefaults() error {
 	o.MaxScript = orDefault(o.MaxScript, 500*time.Microsecond)
 	o.MaxKeys = min(orDefault(o.MaxKeys, 256), maxKeysHard)
 	o.MaxQueue = orDefault(o.MaxQueue, 16384)
+	o.dials = newDials()
 	return nil
 }
 

@@ -27,6 +27,7 @@ func (s *shard) again(items []*item, cause *weir.Error) {
 		}
 		it.cause = cause
 		if t.slots != nil && t.slots[it.slot] != s && t.slots[it.slot] != nil {
+			s.forget(it)
 			t.slots[it.slot].enqueue(it)
 			continue
 		}
@@ -35,16 +36,36 @@ func (s *shard) again(items []*item, cause *weir.Error) {
 	s.mu.Lock()
 	s.mu.down = cause
 	closed := s.mu.closed
+	var refused refusals
 	if closed == nil {
+		home, refused = s.keepLocked(home)
 		s.mu.queue = append(append(make([]*item, 0, len(home)+len(s.mu.queue)), home...), s.mu.queue...)
 		s.wakeLocked()
 	}
 	s.mu.Unlock()
+	refused.answer(s.store)
 	if closed != nil {
 		for _, it := range home {
 			s.forward(it, closed)
 		}
 	}
+}
+
+// keepLocked sorts out what need not be tried again, because the breaker opened
+// while it was away.
+func (s *shard) keepLocked(items []*item) (kept []*item, r refusals) {
+	if s.mu.breaker.State() == weir.BreakerClosed {
+		return items, r
+	}
+	for _, it := range items {
+		if it.probe.Probe() {
+			kept = append(kept, it)
+		} else {
+			r.waiting = append(r.waiting, it)
+		}
+	}
+	r.err = s.mu.refusal
+	return kept, r
 }
 
 // rest puts items aside that certainly have not run and must wait for a slot
@@ -57,6 +78,7 @@ func (s *shard) rest(items []*item, cause *weir.Error) {
 			continue
 		}
 		it.cause = cause
+		s.forget(it)
 		kept = append(kept, it)
 	}
 	s.mu.Lock()
@@ -100,6 +122,9 @@ func (s *shard) forward(it *item, err *weir.Error) {
 			sh.enqueue(it)
 			return
 		}
+	}
+	if err.Code == weir.CodeBreaker && s.store.follow != nil {
+		s.store.follow.poke() // it may have been replaced
 	}
 	s.store.refuse(it, err)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"time"
 
 	"github.com/weirlimit/weir"
 )
@@ -43,4 +44,28 @@ func (s *Store) askSentinel(ctx context.Context, addr string) (string, error) {
 		return "", &weir.Error{Code: weir.CodeProtocol, Message: "the sentinel does not know " + s.opts.MasterName}
 	}
 	return net.JoinHostPort(parts[0], parts[1]), nil
+}
+
+// followEvery is how often the sentinels are asked whether the primary was
+// replaced, while it does not answer.
+const followEvery = 250 * time.Millisecond
+
+// followSentinel has the breaker probe as soon as the sentinels name another
+// primary. While entries fly, connections that break ask by themselves.
+func (s *Store) followSentinel() {
+	sh := s.topo.Load().shards[0]
+	for s.sleep(followEvery) {
+		last := sh.primary.Load()
+		if last == nil || !sh.broken() {
+			continue
+		}
+		addr, err := s.primaryAddr(s.base, sh.addr)
+		if err != nil || addr == *last {
+			continue
+		}
+		sh.leave()
+		sh.topologyChanged()
+		// Until a connection is made: a probe a tick is enough.
+		sh.primary.Store(&addr)
+	}
 }

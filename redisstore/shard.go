@@ -2,9 +2,11 @@ package redisstore
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/breaker"
 )
 
 const (
@@ -19,7 +21,7 @@ const (
 
 	restFor    = 5 * time.Millisecond // for an item
 	minBackoff = 5 * time.Millisecond // for the shard
-	maxBackoff = 250 * time.Millisecond
+	maxBackoff = 100 * time.Millisecond
 )
 
 // shard is the queue before one node, and the goroutines that empty it.
@@ -37,8 +39,12 @@ type shard struct {
 		aloft   int     // flights between take and the end of fly
 		down    *weir.Error
 		closed  *weir.Error // why nothing may be queued any more
+
+		breaker *breaker.Breaker
+		refusal *weir.Error // what it answers while it is not closed
 	}
-	work *sync.Cond
+	work    *sync.Cond
+	primary atomic.Pointer[string] // where the last connection was to be; for Sentinel
 
 	conn struct {
 		sync.Mutex
@@ -50,6 +56,7 @@ type shard struct {
 func (s *Store) startShard(addr string) *shard {
 	sh := &shard{store: s, addr: addr, keyCap: newKeyCap(s.opts.MaxKeys, s.opts.MaxScript)}
 	sh.work = sync.NewCond(&sh.mu.Mutex)
+	sh.mu.breaker = s.opts.Breaker.start()
 	sh.conn.running = flightsPerShard
 	for i := range sh.flights {
 		sh.flights[i] = newFlight(s)
@@ -66,7 +73,8 @@ func (s *shard) enqueue(it *item) {
 	// may be another call's.
 	deadline := it.deadline
 	s.mu.Lock()
-	if err := s.refusalLocked(); err != nil {
+	it.probe, it.counted = 0, false
+	if err := s.refusalLocked(it); err != nil {
 		s.mu.Unlock()
 		s.forward(it, err)
 		return
@@ -77,14 +85,14 @@ func (s *shard) enqueue(it *item) {
 	s.store.watch.expect(deadline)
 }
 
-func (s *shard) refusalLocked() *weir.Error {
+func (s *shard) refusalLocked(it *item) *weir.Error {
 	if s.mu.closed != nil {
 		return s.mu.closed
 	}
 	if len(s.mu.queue) >= s.store.opts.MaxQueue {
 		return &weir.Error{Code: weir.CodeOverload, Message: "too many requests wait for redis"}
 	}
-	return nil
+	return s.admitLocked(it)
 }
 
 // wakeLocked wakes the first idle goroutine, or a further one when enough waits.
@@ -185,6 +193,7 @@ func (s *shard) detach(f *flight) []*item {
 func (s *shard) close(err *weir.Error) {
 	s.mu.Lock()
 	if s.mu.closed == nil {
+		s.letGoLocked()
 		s.mu.closed = err
 	}
 	waiting := append(s.mu.queue, s.mu.resting...)

@@ -50,6 +50,7 @@ func (s *shard) acquire(ctx context.Context) (*sharedNode, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.primary.Store(&addr)
 		n, err := dialNode(ctx, addr, &s.store.opts)
 		if err != nil {
 			return nil, err
@@ -77,5 +78,15 @@ func (s *shard) retire(n *sharedNode) {
 	n.mu.Unlock()
 	if first && idle {
 		n.dispose()
+	}
+}
+
+// leave is retire for whatever node there is.
+func (s *shard) leave() {
+	s.conn.Lock()
+	n := s.conn.node
+	s.conn.Unlock()
+	if n != nil {
+		s.retire(n)
 	}
 }

@@ -75,7 +75,8 @@ func (s *Store) split(it *item) {
 	it.state.Store(flying)
 	for _, p := range sp.parts {
 		p.own.ID = id
-		p.init(&p.own, p, it.deadline)
+		p.init(&p.own, p, it.began, it.deadline)
+		p.hasty = it.hasty
 		p.identify(nil)
 		if p.flags&flagReplay != 0 {
 			p.flags |= flags
@@ -195,6 +196,9 @@ func (sp *split) level(e *weir.Entry) {
 func (sp *split) undo() {
 	for _, p := range sp.parts {
 		if p.kept || p.own.Err == nil && (!p.own.Admitted || p.own.Replayed) {
+			continue
+		}
+		if weir.CodeOf(p.own.Err) == weir.CodeBreaker { // was not sent
 			continue
 		}
 		if p.flags&flagReplay != 0 {

@@ -62,6 +62,9 @@ func (s *Store) connect(ctx context.Context) error {
 		}
 	} else {
 		s.topo.Store(&topology{shards: []*shard{s.startShard(s.opts.Addrs[0])}})
+		if s.opts.Mode == Sentinel {
+			s.goRun(s.followSentinel)
+		}
 	}
 	if s.opts.AllowDown {
 		return nil
@@ -88,7 +91,7 @@ func (s *Store) now() time.Duration { return time.Since(s.start) }
 
 // Submit implements weir.Store.
 func (s *Store) Submit(b *weir.Batch, done func(*weir.Batch)) {
-	s.submit(newCall(s, b, done), s.deadlineOf(b.Deadline))
+	s.submit(newCall(s, b, done), b.Deadline)
 }
 
 // Decide implements weir.Store.
@@ -105,26 +108,24 @@ func (s *Store) Decide(ctx context.Context, b *weir.Batch) {
 	}
 	c := newCall(s, b, nil)
 	c.refs.Add(1) // the items are looked at after submit
-	s.submit(c, s.deadlineOf(deadline))
+	s.submit(c, deadline)
 	c.wait(ctx)
 	c.dropped()
 }
 
-func (s *Store) deadlineOf(t time.Time) time.Duration {
-	if t.IsZero() {
-		return s.now() + s.opts.Deadline
-	}
-	return t.Sub(s.start)
-}
-
 // submit hands the entries of c to their shards.
-func (s *Store) submit(c *call, deadline time.Duration) {
-	late := deadline <= s.now()
+func (s *Store) submit(c *call, by time.Time) {
+	now := s.now()
+	deadline := now + s.opts.Deadline
+	if !by.IsZero() {
+		deadline = by.Sub(s.start)
+	}
+	late, hasty := deadline <= now, deadline-now < s.opts.Deadline/2
 	ordered := len(c.items) > 1 && sharesKeys(c.batch)
 	for i := range c.items {
 		it, e := &c.items[i], &c.batch.Entries[i]
-		it.init(e, c, deadline)
-		it.ordered = ordered
+		it.init(e, c, now, deadline)
+		it.ordered, it.hasty = ordered, hasty
 		e.Err, e.Admitted, e.Replayed = nil, false, false
 		if err := e.Validate(); err != nil {
 			it.state.Store(done)

@@ -123,7 +123,7 @@ func TestSurviveFlushall(t *testing.T) {
 func TestSurviveRestart(t *testing.T) {
 	srv := redistest.Start(t)
 	var lost losses
-	s := open(t, Options{Addrs: []string{srv.Addr()}, Hooks: lost.hooks()})
+	s := open(t, Options{Addrs: []string{srv.Addr()}, Hooks: lost.hooks(), Breaker: patient})
 	m := still(1_000_000)
 	const callers = 6
 	l := startLoad(s, callers, func(int, int) weir.Entry { return one("k", m) })

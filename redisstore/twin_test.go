@@ -35,7 +35,7 @@ func TestTwinsInAFlight(t *testing.T) {
 		items := make([]*item, len(entries))
 		for i := range entries {
 			items[i] = &item{}
-			items[i].init(&entries[i], &amendment{}, 0)
+			items[i].init(&entries[i], &amendment{}, 0, 0)
 			items[i].ordered = true
 		}
 		return f, f.build(items, keyCap)

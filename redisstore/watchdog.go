@@ -108,14 +108,18 @@ func (w *watchdog) sweep() {
 func (s *shard) expire(now time.Duration) time.Duration {
 	next := time.Duration(unarmed)
 	var due, gone []*item
+	var t tally
+	var down *weir.Error
 	// sift keeps of list what has time left.
 	sift := func(list []*item) []*item {
 		kept := list[:0]
 		for _, it := range list {
 			switch {
-			case it.state.Load() == done:
+			case it.state.Load() == done: // its caller gave up
+				t.expired(it, now, down)
 				gone = append(gone, it)
 			case it.deadline <= now && it.claim():
+				t.expired(it, now, down)
 				due, gone = append(due, it), append(gone, it)
 			default:
 				next = min(next, it.deadline)
@@ -126,28 +130,34 @@ func (s *shard) expire(now time.Duration) time.Duration {
 		return kept
 	}
 	s.mu.Lock()
+	down = s.mu.down
 	s.mu.queue = sift(s.mu.queue)
 	s.mu.resting = sift(s.mu.resting)
 	for _, f := range s.flights {
 		for _, it := range f.items {
 			if it.state.Load() == done {
+				if it.deadline <= now {
+					t.expired(it, now, down)
+				}
 				continue
 			}
 			if it.deadline <= now && it.claim() {
+				t.expired(it, now, down)
 				due = append(due, it)
 				continue
 			}
 			next = min(next, max(it.deadline, now+time.Millisecond))
 		}
 	}
-	cause := s.mu.down
+	refused := s.learnLocked(now, &t, timeoutError(t.why))
 	s.mu.Unlock()
 	if len(due) > 0 {
 		s.store.noticed(timeoutError(nil)) // it may have been replaced
 	}
 	for _, it := range due {
-		it.fail(timeoutError(firstError(it.cause, cause)))
+		it.fail(timeoutError(firstError(it.cause, down)))
 	}
+	refused.answer(s.store)
 	for _, it := range gone {
 		it.holder.dropped()
 	}

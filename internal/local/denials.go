@@ -154,6 +154,3 @@ func (d *denials) look(a *stage.Ask, by int) bool {
 	r.looks++
 	return true
 }
-
-// records is how many counters something is known of.
-func (d *denials) records() int { return d.table.Len() }

@@ -50,7 +50,7 @@ func (d *denials) denied(a *stage.Ask, i int) {
 		r.freed, r.wary = a.Now+lately, false
 	}
 	r.note(a, o)
-	if o.Granted > 0 || o.OK && c.Cost >= r.cost {
+	if r.outdated(c, o) {
 		r.lift()
 	}
 	if !o.OK {
@@ -59,18 +59,21 @@ func (d *denials) denied(a *stage.Ask, i int) {
 }
 
 // admitted takes over what became of the i-th charge of an entry that was
-// admitted, if anything is known of the counter. What was taken moves the
-// instant at which a greater cost fits: that is asked anew.
+// admitted, if anything is known of the counter.
 func (d *denials) admitted(a *stage.Ask, i int) {
 	c, o, h := &a.Entry.Charges[i], &a.Entry.Outcomes[i], &a.Hints[i]
 	s := d.table.Lock(h.ID)
 	defer s.Unlock()
 	r := s.Find(h.ID)
-	if r == nil || !r.of(a, c) || r.older(a) {
+	switch {
+	case r == nil || r.older(a):
+		return
+	case !r.of(a, c): // what is in use drains from now on as another limit says
+		r.lift()
 		return
 	}
 	r.note(a, o)
-	if o.Granted > 0 || o.OK && c.Cost >= r.cost {
+	if r.outdated(c, o) {
 		r.lift()
 	}
 }
@@ -80,7 +83,7 @@ func (d *denials) refunded(a *stage.Ask, i int) {
 	s := d.table.Lock(a.Hints[i].ID)
 	defer s.Unlock()
 	r, _ := s.Put(a.Hints[i].ID)
-	r.free(a.Now)
+	r.free(a)
 }
 
 // forget drops what is known of a counter that was reset, and remembers that it

@@ -48,7 +48,7 @@ func (r *record) become(a *stage.Ask, c *weir.Charge) {
 	if r.of(a, c) {
 		return
 	}
-	*r = record{limit: c.Meter.Limit, serial: a.Serial, wary: r.wary, freed: r.freed}
+	*r = record{limit: c.Meter.Limit, serial: a.Serial, wary: r.wary, freed: r.freed, asOf: r.asOf}
 }
 
 // denies tells whether a charge is known not to fit.
@@ -88,13 +88,19 @@ func (r *record) deny(a *stage.Ask, c *weir.Charge, o *weir.Outcome) {
 	}
 }
 
+// outdated tells whether a newer answer leaves nothing of a denial: its cost fits
+// now, or units were taken and so the instant at which it fits has moved.
+func (r *record) outdated(c *weir.Charge, o *weir.Outcome) bool {
+	return o.Granted > 0 || o.OK && c.Cost >= r.cost && c.Mode != weir.UpTo
+}
+
 // lift ends a denial.
 func (r *record) lift() { r.until, r.retryAt = 0, 0 }
 
 // free is told that units came back.
-func (r *record) free(now weir.Micros) {
+func (r *record) free(a *stage.Ask) {
 	r.lift()
-	r.known, r.freed = 0, now+lately
+	r.known, r.freed, r.asOf = 0, a.Now+lately, a.Entry.Now
 }
 
 // retryAfter is what a charge that does not fit is told, of which r denied the
@@ -113,23 +119,17 @@ func (r *record) retryAfter(c *weir.Charge, now weir.Micros) weir.Micros {
 	return wait
 }
 
-// tell fills o with what is known of the counter, for a charge that r does not
-// know to be denied.
+// tell fills o with what was last known of the counter, for a charge that r does
+// not deny by itself. It is called full where that was said for a later instant
+// only: what is not known to be used up must not be what a caller is told about.
 func (r *record) tell(c *weir.Charge, now weir.Micros, o *weir.Outcome) {
+	tellUnused(c, o)
 	if now >= r.resetAt { // nothing is in use any more
-		tellUnused(c, o)
 		return
 	}
 	o.Remaining, o.ResetAfter, o.Before = r.remaining, r.resetAt-now, r.before
-	o.OK = c.Cost <= r.remaining || c.Cost == 0
-	switch {
-	case o.OK:
-	case c.Cost > c.Meter.Capacity:
-		o.RetryAfter = weir.Never
-	case c.Cost >= r.cost && r.retryAt > now:
-		o.RetryAfter = r.retryAfter(c, now)
-	default:
-		o.RetryAfter = o.ResetAfter
+	if o.OK && c.Cost >= r.cost && c.Cost > 0 && now < r.retryAt {
+		o.OK, o.RetryAfter = false, r.retryAfter(c, now)
 	}
 }
 

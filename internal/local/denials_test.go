@@ -83,6 +83,18 @@ func TestDenials(t *testing.T) {
 			{ask: minute, forget: "k", admits: true},
 			{ask: minute}, {at: 50*ms - 1, ask: minute, here: true}, {at: 1, ask: minute},
 		},
+		"a reset, and a new set": {
+			{ask: minute, admits: true}, {ask: minute}, {ask: minute, forget: "k", serial: 2, admits: true},
+			{ask: minute}, {at: 50*ms - 1, ask: minute, here: true}, {at: 1, ask: minute},
+		},
+		"what is freed is so under any limit": {
+			{ask: minute, admits: true}, {ask: minute, frees: true}, {ask: one("k", "2/m fixed_window", 2)},
+			{at: 50*ms - 1, ask: one("k", "2/m fixed_window", 2), here: true}, {at: 1, ask: one("k", "2/m fixed_window", 2)},
+		},
+		"the least of the costs that are denied": {
+			{ask: one("k", "10/m gcra", 10), admits: true}, {ask: one("k", "10/m gcra", 1)},
+			{ask: one("k", "10/m gcra", 5), id: "x"}, {ask: one("k", "10/m gcra", 1), here: true, retry: 6 * weir.Second},
+		},
 		"a reset of another": {
 			{ask: minute, admits: true}, {ask: minute}, {ask: minute, here: true, forget: "other"},
 		},
@@ -120,6 +132,11 @@ func TestDenials(t *testing.T) {
 			{ask: []weir.Charge{with(weir.Always, minute[0])}, admits: true},
 			{ask: []weir.Charge{with(weir.Always, minute[0])}},
 			{ask: []weir.Charge{with(weir.Always, minute[0])}, here: true},
+		},
+		"always: a window that has some left": {
+			{ask: one("k", "4/m fixed_window", 2), admits: true}, {ask: one("k", "4/m fixed_window", 3)},
+			{ask: []weir.Charge{with(weir.Always, charge(t, "k", "4/m fixed_window", 3))}},
+			{ask: one("k", "4/m fixed_window", 1)}, // counted
 		},
 		"always: a debt is counted": {
 			{ask: []weir.Charge{with(weir.Always, two[0])}, admits: true},

@@ -14,8 +14,7 @@ func (d *denials) learn(a *stage.Ask) {
 	if e.Replayed { // an answer of some time ago
 		return
 	}
-	denied := !e.Admitted && e.Charges[0].Mode != weir.UpTo
-	if denied {
+	if !e.Admitted {
 		d.extend(a.Now + believe)
 	}
 	quiet := int64(a.Now) >= d.horizon.Load()
@@ -25,7 +24,7 @@ func (d *denials) learn(a *stage.Ask) {
 			if c.Cost > 0 {
 				d.refunded(a, i)
 			}
-		case denied:
+		case !e.Admitted:
 			d.denied(a, i)
 		case !quiet:
 			d.admitted(a, i)

@@ -32,9 +32,10 @@ const (
 	ReasonNoRule                  // nothing applies to the request
 	ReasonDegraded                // the store did not answer; the fail mode did
 	ReasonForced                  // the force-open switch is on
+	ReasonShed                    // the service has no room for it: 503, where a limit of the caller's is 429
 )
 
-var reasonNames = [...]string{"none", "exhausted", "too_costly", "no_rule", "degraded", "forced"}
+var reasonNames = [...]string{"none", "exhausted", "too_costly", "no_rule", "degraded", "forced", "shed"}
 
 func (r Reason) String() string {
 	if int(r) >= len(reasonNames) {

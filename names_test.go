@@ -43,8 +43,8 @@ func TestNames(t *testing.T) {
 		},
 		{
 			"reasons",
-			[]fmt.Stringer{weir.ReasonNone, weir.ReasonExhausted, weir.ReasonTooCostly, weir.ReasonNoRule, weir.ReasonDegraded, weir.ReasonForced},
-			[]string{"none", "exhausted", "too_costly", "no_rule", "degraded", "forced"},
+			[]fmt.Stringer{weir.ReasonNone, weir.ReasonExhausted, weir.ReasonTooCostly, weir.ReasonNoRule, weir.ReasonDegraded, weir.ReasonForced, weir.ReasonShed},
+			[]string{"none", "exhausted", "too_costly", "no_rule", "degraded", "forced", "shed"},
 			weir.Reason(200), "none",
 		},
 		{

@@ -50,13 +50,14 @@ func (f *flow) bind(charge int, e *weir.Entry) {
 	if charge < 0 {
 		return
 	}
-	o := &e.Outcomes[charge]
+	o, sheds := &e.Outcomes[charge], false
 	for i := range f.plan.Uses {
 		u := &f.plan.Uses[i]
 		if u.Charge != charge {
 			continue
 		}
 		d.Rule, d.Scope, d.RuleIndex, d.Limit = u.Rule.ID, u.Rule.Scope, u.Rule.Index, u.Meter.Limit
+		sheds = u.Rule.Sheds
 		break
 	}
 	d.Remaining, d.ResetAfter, d.RetryAfter = o.Remaining, o.ResetAfter, o.RetryAfter
@@ -66,6 +67,22 @@ func (f *flow) bind(charge int, e *weir.Entry) {
 	}
 	if o.RetryAfter == weir.Never {
 		d.Reason = weir.ReasonTooCostly
+	} else if sheds {
+		f.shed()
+	}
+}
+
+// retryShed is when to come back to a service whose places are all taken. The
+// exact time is that of a place nobody gives back: they are given back long
+// before, and who was shed should not stay away for it. Edges add jitter.
+const retryShed = weir.Second
+
+// shed says that it is the service that has no room.
+func (f *flow) shed() {
+	d := f.dec
+	d.Reason = weir.ReasonShed
+	if d.Limit.Algorithm == weir.Concurrency {
+		d.RetryAfter = min(d.RetryAfter, retryShed)
 	}
 }
 

@@ -59,9 +59,12 @@ func (l *Limiter) denied(ctx context.Context, c *Call, d *weir.Decision, retry w
 func denial(d *weir.Decision, retry weir.Micros) error {
 	s := status.New(codes.ResourceExhausted, message(d))
 	var details []protoadapt.MessageV1
-	if d.Reason == weir.ReasonDegraded {
+	switch {
+	case d.Reason == weir.ReasonDegraded:
 		s = status.New(codes.Unavailable, "the rate limiter cannot decide now")
-	} else if d.Rule != "" {
+	case d.Reason == weir.ReasonShed: // no quota of the caller's
+		s = status.New(codes.Unavailable, "the service has no room for this call now")
+	case d.Rule != "":
 		v := &errdetails.QuotaFailure_Violation{Subject: d.Scope, Description: d.Reason.String(), QuotaId: d.Rule}
 		if d.Limit.Count > 0 {
 			v.Description, v.QuotaValue = d.Limit.String()+": "+d.Reason.String(), d.Limit.Count

@@ -19,7 +19,8 @@
 // the messages that it receives, too.
 //
 // A denied call ends with RESOURCE_EXHAUSTED, or UNAVAILABLE when nothing could
-// be decided, with RetryInfo and QuotaFailure among the details. Answers carry
+// be decided or the service has no room, with RetryInfo and, for a quota,
+// QuotaFailure among the details. Answers carry
 // the rate limit fields of HTTP as header metadata, in lower case.
 //
 // # When there is no decision

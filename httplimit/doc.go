@@ -13,7 +13,8 @@
 //	route           the pattern of the http.ServeMux that chose the handler, if one did
 //	ip              the peer's address, unless WithDimensions says otherwise
 //
-// A denial is answered with 429 (503 when nothing could be decided), both
+// A denial is answered with 429 (503 when nothing could be decided, or the
+// service has no room: see docs/load-shedding.md), both
 // families of header fields, Retry-After and a body of application/problem+json.
 // An admission carries the fields too.
 //

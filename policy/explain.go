@@ -59,6 +59,7 @@ type ExplainedRule struct {
 	Why  string `json:"why"`
 	// Counter is what the request shares a counter with others by.
 	Counter string `json:"counter,omitempty"`
+	Answer  string `json:"answer,omitempty"` // unavailable: a denial is 503, not 429
 }
 
 // ExplainedCharge is one charge. Its Key is what a store is asked for.

@@ -87,6 +87,10 @@ func (d *nativeDomain) applied(pol *nativePolicy, q *query, now weir.Micros) Exp
 	if pol.rule.Mode == weir.Shadow {
 		why += "; in shadow, denies nothing"
 	}
+	if pol.rule.Sheds {
+		out.Answer = answerNames[answerUnavailable]
+		why += "; a denial is answered with 503"
+	}
 	out.Why = why
 	return out
 }

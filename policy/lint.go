@@ -20,6 +20,8 @@ import (
 //	unknown-plan         a tenant on a plan that no policy knows
 //	unbounded-key        a counter per path: as many as a caller makes up
 //	likely-typo          a dimension or a method that is nearly a known one
+//	fairness-as-503      one caller's own limit, answered as if the service were full
+//	shed-closed          a limit for the service's survival that fails closed
 //	too-many-limits      more limits on every request than one can be charged
 func Lint(files []*File) []Problem {
 	var l linter
@@ -108,6 +110,7 @@ func (l *linter) policy(p *NativePolicy) {
 	l.costs(p)
 	l.plans(p)
 	l.words(p)
+	l.sheds(p)
 }
 
 // allLimits are the limits of the policy and of each plan.

@@ -4,7 +4,7 @@ import "slices"
 
 // usualDimensions are those that gateways send; a name that is nearly one of
 // them is most likely a misspelt one, and its policy would apply to nobody.
-var usualDimensions = []string{"tenant", "user", "ip", "route", "api_key", "region", "method", "path", "plan"}
+var usualDimensions = []string{"tenant", "user", "ip", "route", "api_key", "region", "method", "path", "plan", "priority"}
 
 // usualMethods are HTTP's. Others exist, and are rare.
 var usualMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"}

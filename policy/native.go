@@ -18,6 +18,8 @@ const (
 	dimMethod = "method" // together with the path, what a route pattern is tried on
 	dimPath   = "path"
 	dimRoute  = "route" // the router's own name for it, tried as well
+
+	dimPriority = "priority" // one of four; the method stands in for it
 )
 
 // NativeFile is a file of Weir's own format: what was written, checked, and
@@ -27,6 +29,8 @@ type NativeFile struct {
 	Domain   string
 	Policies []NativePolicy
 	Tenants  []TenantPlan // in the order written; each tenant once
+
+	Priorities []RoutePriority // in the order written
 
 	sum [sha256.Size]byte // of the text
 }
@@ -56,6 +60,7 @@ type NativePolicy struct {
 
 	Cost []RouteCost // the first whose route matches; empty: 1
 
+	Sheds    bool // answer: unavailable
 	Fail     FailMode
 	FailSet  bool
 	Mode     weir.Mode     // Enforce or Shadow

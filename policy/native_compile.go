@@ -17,6 +17,8 @@ type nativeDomain struct {
 	tenants   map[string]string // tenant to plan
 	index     matchIndex
 	overrides Overrides
+
+	priorities []RoutePriority // in the order of files, and as written in them
 }
 
 // nativePolicy is a policy ready to be matched and charged.
@@ -120,6 +122,7 @@ func (c *nativeCompiler) add(f *NativeFile) {
 		d.byID[f.Policies[i].ID] = int32(len(d.policies))
 		d.policies = append(d.policies, c.policy(d.name, &f.Policies[i]))
 	}
+	d.priorities = append(d.priorities, f.Priorities...)
 	for _, t := range f.Tenants {
 		d.tenants[t.Tenant], c.tenants[f.Domain][t.Tenant] = t.Plan, t.At
 	}
@@ -128,7 +131,7 @@ func (c *nativeCompiler) add(f *NativeFile) {
 func (c *nativeCompiler) policy(domain string, p *NativePolicy) nativePolicy {
 	rule := &Rule{
 		ID: p.ID, Name: p.ID, Domain: domain, At: p.At,
-		Mode: p.Mode, Fail: p.Fail, FailSet: p.FailSet, Deadline: p.Deadline, Scope: strings.Join(p.By, ","),
+		Mode: p.Mode, Sheds: p.Sheds, Fail: p.Fail, FailSet: p.FailSet, Deadline: p.Deadline, Scope: strings.Join(p.By, ","),
 	}
 	n := nativePolicy{
 		rule: rule, routes: p.Routes, by: p.By, partition: slices.Index(p.By, p.Partition), tag: p.ID,

@@ -96,6 +96,7 @@ var policyFields = []nativeField[policyDraft]{
 			}
 		},
 	},
+	answerField,
 	{
 		key: "deadline", doc: "How long a check may take before on_failure answers it: 5ms. Default: the engine's.",
 		shape: func() shape { return shape{"type": "string", "pattern": `^[0-9.]+(us|µs|ms|s)$`} },

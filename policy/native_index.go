@@ -137,12 +137,15 @@ func (x *matchIndex) sortLengths() {
 func (x *matchIndex) find(q *query, into []int32) []int32 {
 	if len(x.dims) > 0 {
 		for i := range q.pairs {
-			if dim := x.dims[q.pairs[i].Name]; dim != nil && q.pairs[i].Name != dimPlan {
+			if dim := x.dims[q.pairs[i].Name]; dim != nil && !derived(q.pairs[i].Name) {
 				into = dim.find(q.pairs[i].Value, into)
 			}
 		}
 		if dim := x.dims[dimPlan]; dim != nil {
 			into = dim.find(q.plan, into)
+		}
+		if dim := x.dims[dimPriority]; dim != nil {
+			into = dim.find(q.priority(), into)
 		}
 	}
 	if x.routes != nil {

@@ -63,6 +63,7 @@ var fileFields = []nativeField[NativeFile]{
 		},
 		read: readTenants,
 	},
+	prioritiesField,
 }
 
 func readPolicies(r *nativeReader, n *yaml.Node, f *NativeFile) {

@@ -16,6 +16,9 @@ type query struct {
 	// What route patterns are tried on. Empty: the request has none.
 	method, path           string
 	routeMethod, routePath string
+
+	priorities []RoutePriority // of the domain
+	ranked     string          // the priority, once it was asked for
 }
 
 // ask reads a descriptor's dimensions.
@@ -26,7 +29,7 @@ func (d *nativeDomain) ask(pairs []weir.Pair, q *query) error {
 			Message: "a request has at most 64 dimensions",
 		}
 	}
-	*q = query{pairs: pairs}
+	*q = query{pairs: pairs, priorities: d.priorities}
 	for i := range pairs {
 		for j := range i {
 			if pairs[i].Name == pairs[j].Name {
@@ -61,10 +64,13 @@ func (q *query) get(name string) string {
 	return ""
 }
 
-// value is get with the plan as derived.
+// value is get with the plan and the priority as derived.
 func (q *query) value(name string) string {
-	if name == dimPlan {
+	switch name {
+	case dimPlan:
 		return q.plan
+	case dimPriority:
+		return q.priority()
 	}
 	return q.get(name)
 }

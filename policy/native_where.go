@@ -23,7 +23,7 @@ func readMatch(r *nativeReader, n *yaml.Node, d *policyDraft) {
 		}
 		c := Condition{Dimension: name, At: r.at(k)}
 		r.items(v, "match "+name, maxPatterns, func(v *yaml.Node) {
-			if text, ok := r.bounded(v, "match "+name, maxTextBytes); ok {
+			if text, ok := r.bounded(v, "match "+name, maxTextBytes); ok && (name != dimPriority || r.priority(v, text)) {
 				c.Patterns = append(c.Patterns, text)
 			}
 		})

@@ -49,6 +49,7 @@ type Rule struct {
 	Replaces  []string   // names of rules that this one takes the place of
 
 	Lease bool // units of a counter may be taken ahead by whoever asks for many
+	Sheds bool // a denial is the service's doing: 503, not 429
 
 	Fail     FailMode
 	FailSet  bool          // written down, not defaulted

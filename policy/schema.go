@@ -81,11 +81,15 @@ func limitsShape() shape {
 
 func matchShape() shape {
 	value := oneOrMore(scalarShape("A value, or a pattern with *."))
-	route := oneOrMore(anyOf(shape{"type": "string", "minLength": 1}, objectShape(routeFields)))
-	route["description"] = "POST /v1/orders/*, GET|HEAD /v1/*, /v1/*, a route's name, or {method, path}."
 	return shape{
 		"type": "object", "minProperties": 1,
-		"properties":           shape{dimRoute: route},
+		"properties":           shape{dimRoute: routesShape()},
 		"additionalProperties": value,
 	}
+}
+
+func routesShape() shape {
+	route := oneOrMore(anyOf(shape{"type": "string", "minLength": 1}, objectShape(routeFields)))
+	route["description"] = "POST /v1/orders/*, GET|HEAD /v1/*, /v1/*, a route's name, or {method, path}."
+	return route
 }

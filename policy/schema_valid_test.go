@@ -61,6 +61,14 @@ func validWord(schema map[string]any, word string, arg, v any) error {
 			}
 		}
 		return nil
+	case "propertyNames":
+		m, _ := v.(map[string]any)
+		for key := range m {
+			if err := valid(arg.(map[string]any), key); err != nil {
+				return err
+			}
+		}
+		return nil
 	case "properties", "additionalProperties":
 		return validProperties(schema, v)
 	}

@@ -133,6 +133,7 @@ var reasonTexts = map[weir.Reason]string{
 	weir.ReasonNoRule:    "no limit applies",
 	weir.ReasonDegraded:  "the store did not answer; the policy's on_failure did",
 	weir.ReasonForced:    "an operator's switch lets everything pass",
+	weir.ReasonShed:      "the service has no room now",
 }
 
 // summary is the answer in a line.

@@ -49,15 +49,16 @@ const (
 	statusUnavailable = 503
 )
 
-// Status returns the HTTP status: 200, 429 for a denial, 503 for one that was
-// made because nothing could be decided, and 500 for no decision.
+// Status returns the HTTP status: 200, 429 for a denial, 503 for one that is no
+// fault of the caller's, because nothing could be decided or the service has no
+// room, and 500 for no decision.
 func (a *Answer) Status() int {
 	switch {
 	case a.Decision.Verdict == weir.Allow:
 		return statusOK
 	case a.Decision.Verdict != weir.Deny:
 		return statusUndecided
-	case a.Decision.Reason == weir.ReasonDegraded:
+	case a.Decision.Reason == weir.ReasonDegraded, a.Decision.Reason == weir.ReasonShed:
 		return statusUnavailable
 	}
 	return statusTooMany

@@ -74,6 +74,7 @@ func TestStatus(t *testing.T) {
 		{weir.Decision{Verdict: weir.Deny, Reason: weir.ReasonExhausted}, 429},
 		{weir.Decision{Verdict: weir.Deny, Reason: weir.ReasonTooCostly, RetryAfter: weir.Never}, 429},
 		{weir.Decision{Verdict: weir.Deny, Reason: weir.ReasonDegraded}, 503},
+		{weir.Decision{Verdict: weir.Deny, Reason: weir.ReasonShed, RetryAfter: weir.Second}, 503},
 		{weir.Decision{}, 500},
 	} {
 		if a := respond.To(&c.d, now, nil); a.Status() != c.want {

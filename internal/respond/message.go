@@ -8,7 +8,7 @@ import (
 
 // Code names an answer in one word that programs may compare: ok,
 // rate_limited (a wait helps), never (none does), unavailable (nothing could be
-// decided), undecided.
+// decided), shed (the service has no room), undecided.
 func (a *Answer) Code() string {
 	switch {
 	case a.Decision.Verdict == weir.Allow:
@@ -17,6 +17,8 @@ func (a *Answer) Code() string {
 		return "undecided"
 	case a.Decision.Reason == weir.ReasonDegraded:
 		return "unavailable"
+	case a.Decision.Reason == weir.ReasonShed:
+		return "shed"
 	case a.Decision.RetryAfter == weir.Never:
 		return "never"
 	}
@@ -39,6 +41,8 @@ func (a *Answer) appendMessage(dst []byte, quoted bool) []byte {
 		return append(dst, "no decision was made"...)
 	case "unavailable":
 		dst = append(dst, "the limiter cannot decide now"...)
+	case "shed":
+		dst = append(dst, "the service has no room for this request now"...)
 	case "never":
 		return a.appendNever(dst, quoted)
 	default:

@@ -26,7 +26,7 @@ func Decision(in *weirv1.CheckResponse, descriptors int, d *weir.Decision) error
 	if in.GetAllowed() && in.GetCode() == weirv1.Code_CODE_OK {
 		d.Verdict = weir.Allow
 	}
-	d.Reason, d.Source = known(weir.ReasonForced, in.GetReason()), known(weir.SourceSwitch, in.GetSource())
+	d.Reason, d.Source = known(weir.ReasonShed, in.GetReason()), known(weir.SourceSwitch, in.GetSource())
 	d.Remaining, d.ResetAfter = in.GetRemaining(), weir.Micros(in.GetResetAfterUs())
 	d.RetryAfter, d.Delay = weir.Micros(in.GetRetryAfterUs()), weir.Micros(in.GetDelayUs())
 	d.PolicyVersion, d.Replayed = in.GetPolicyVersion(), in.GetReplayed()

@@ -113,7 +113,8 @@ const (
 	Code_CODE_UNSPECIFIED Code = 0
 	// The request may pass.
 	Code_CODE_OK Code = 1
-	// The request may not pass now: HTTP 429, or 503 with reason DEGRADED.
+	// The request may not pass now: HTTP 429, or 503 with reason DEGRADED
+	// or SHED.
 	Code_CODE_DENY Code = 2
 	// The domain has no policy of that id. Nothing was decided or charged.
 	Code_CODE_POLICY_NOT_FOUND Code = 3
@@ -183,6 +184,8 @@ const (
 	Reason_REASON_DEGRADED Reason = 4
 	// An operator's switch lets everything pass.
 	Reason_REASON_FORCED Reason = 5
+	// The service has no room for the request, whoever sends it: HTTP 503.
+	Reason_REASON_SHED Reason = 6
 )
 
 // Enum value maps for Reason.
@@ -194,6 +197,7 @@ var (
 		3: "REASON_NO_RULE",
 		4: "REASON_DEGRADED",
 		5: "REASON_FORCED",
+		6: "REASON_SHED",
 	}
 	Reason_value = map[string]int32{
 		"REASON_NONE":       0,
@@ -202,6 +206,7 @@ var (
 		"REASON_NO_RULE":    3,
 		"REASON_DEGRADED":   4,
 		"REASON_FORCED":     5,
+		"REASON_SHED":       6,
 	}
 )
 
@@ -1428,14 +1433,15 @@ const file_weir_v1_weir_proto_rawDesc = "" +
 	"\tCODE_DENY\x10\x02\x12\x19\n" +
 	"\x15CODE_POLICY_NOT_FOUND\x10\x03\x12\x0e\n" +
 	"\n" +
-	"CODE_ERROR\x10\x04*\x82\x01\n" +
+	"CODE_ERROR\x10\x04*\x93\x01\n" +
 	"\x06Reason\x12\x0f\n" +
 	"\vREASON_NONE\x10\x00\x12\x14\n" +
 	"\x10REASON_EXHAUSTED\x10\x01\x12\x15\n" +
 	"\x11REASON_TOO_COSTLY\x10\x02\x12\x12\n" +
 	"\x0eREASON_NO_RULE\x10\x03\x12\x13\n" +
 	"\x0fREASON_DEGRADED\x10\x04\x12\x11\n" +
-	"\rREASON_FORCED\x10\x05*~\n" +
+	"\rREASON_FORCED\x10\x05\x12\x0f\n" +
+	"\vREASON_SHED\x10\x06*~\n" +
 	"\x06Source\x12\x10\n" +
 	"\fSOURCE_STORE\x10\x00\x12\x15\n" +
 	"\x11SOURCE_DENY_CACHE\x10\x01\x12\x10\n" +

@@ -1,0 +1,62 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/memstore"
+)
+
+// TestShed: a limit for the service's survival is told from one of the
+// caller's.
+func TestShed(t *testing.T) {
+	clock := memstore.WithClock(func() weir.Micros { return 1_800_000_000 * weir.Second })
+	e := start(t, memstore.New(clock), weir.Hooks{}, `
+policies:
+  - {id: fleet, match: {kind: places}, concurrency: {max: 1, timeout: 30s}, answer: unavailable, on_failure: open}
+  - {id: rate, match: {kind: rate}, limits: 1/m, answer: unavailable, on_failure: open}
+  - {id: tenants, match: {kind: rate}, by: tenant, limits: 1/h, on_failure: open}
+  - {id: quiet, match: {kind: quiet}, limits: 1/m, answer: unavailable, mode: shadow, on_failure: open}
+`)
+	for _, tt := range []struct {
+		name   string
+		req    *weir.Request
+		rule   string
+		reason weir.Reason
+		retry  weir.Micros
+	}{
+		{"places", ask("kind", "places"), "fleet", weir.ReasonShed, weir.Second},
+		{"a rate", ask("kind", "rate"), "rate", weir.ReasonShed, weir.Minute},
+		{"shadow", ask("kind", "quiet"), "quiet", weir.ReasonNone, 0},
+	} {
+		tt.req.ID = tt.name
+		check(t, e, tt.req)
+		tt.req.ID += " again"
+		d := check(t, e, tt.req)
+		if d.Reason != tt.reason || d.Rule != tt.rule || d.RetryAfter != tt.retry || d.Allowed() != (tt.retry == 0) {
+			t.Errorf("%s: %v %v by %q, retry after %v", tt.name, d.Verdict, d.Reason, d.Rule, d.RetryAfter)
+		}
+	}
+	costly := ask("kind", "rate")
+	costly.Cost = 2
+	if d := check(t, e, costly); d.Reason != weir.ReasonTooCostly || d.RetryAfter != weir.Never {
+		t.Errorf("what never passes: %v, %v", d.Reason, d.RetryAfter)
+	}
+}
+
+// TestShedOrLimited: of two that deny, the one that lasts longest answers.
+func TestShedOrLimited(t *testing.T) {
+	clock := memstore.WithClock(func() weir.Micros { return 1_800_000_000 * weir.Second })
+	e := start(t, memstore.New(clock), weir.Hooks{}, `
+policies:
+  - {id: fleet, limits: 1/m, answer: unavailable, on_failure: open}
+  - {id: tenants, by: tenant, limits: 1/h, on_failure: open}
+`)
+	check(t, e, ask("tenant", "a"))
+	if d := check(t, e, ask("tenant", "a")); d.Reason != weir.ReasonExhausted || d.Rule != "tenants" {
+		t.Errorf("got %v by %s", d.Reason, d.Rule)
+	}
+	if d := check(t, e, ask("tenant", "b")); d.Reason != weir.ReasonShed || d.Rule != "fleet" {
+		t.Errorf("got %v by %s", d.Reason, d.Rule)
+	}
+}

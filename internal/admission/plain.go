@@ -8,7 +8,10 @@ import "strings"
 // the one that is served: /static/../login is /login to some, and so is
 // /static/..%2flogin.
 func Plain(path string) bool {
-	for segment := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/") {
+	rest := strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/")
+	for more := true; more; {
+		var segment string
+		segment, rest, more = strings.Cut(rest, "/") // allocates nothing, which an iterator does
 		name, _, _ := strings.Cut(segment, ";") // some take what follows for parameters
 		if name == "." || name == ".." || segment == "" && len(path) > 1 || unclear(segment) {
 			return false

@@ -16,6 +16,7 @@ var (
 		"policy",
 		"internal/breaker",
 		"internal/key",
+		"internal/line",
 		"internal/pseudonym",
 		"internal/respond",
 		"internal/yamldoc",

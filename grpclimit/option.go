@@ -29,6 +29,8 @@ type config struct {
 	after   func(context.Context, *Call, *Result) int64
 	refund  func(codes.Code) bool
 
+	ranks func(context.Context, *Call) weir.Priority // nil: calls have no priority
+
 	headers bool
 	denial  func(context.Context, *Call, *weir.Decision) error
 	idKey   string

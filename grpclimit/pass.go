@@ -37,7 +37,12 @@ func (p *pass) fill(ctx context.Context, c *Call) error {
 			return err
 		}
 	}
-	p.Describe(admission.Add(pairs, len(pairs), "route", admission.Text(c.Method)))
+	own := len(pairs)
+	pairs = admission.Add(pairs, own, "route", admission.Text(c.Method))
+	if l.ranks != nil {
+		pairs = admission.Add(pairs, own, "priority", l.ranks(ctx, c).String())
+	}
+	p.Describe(pairs)
 	if l.idKey == "" {
 		return nil
 	}

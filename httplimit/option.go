@@ -26,6 +26,8 @@ type config struct {
 	after  func(r *http.Request, status int, bytes int64, h http.Header) int64
 	refund func(status int) bool
 
+	ranks func(*http.Request) weir.Priority // nil: requests have no priority
+
 	headers  bool
 	family   respond.Family
 	denial   func(http.ResponseWriter, *http.Request, *weir.Decision)

@@ -45,6 +45,9 @@ func (s *state) fill(l *limiter, r *http.Request) error {
 	if r.Pattern != "" {
 		pairs = admission.Add(pairs, own, "route", r.Pattern)
 	}
+	if l.ranks != nil {
+		pairs = admission.Add(pairs, own, "priority", l.ranks(r).String())
+	}
 	s.Describe(pairs)
 	if l.idHeader == "" {
 		return nil

@@ -129,14 +129,23 @@ type Request struct {
 	Header []string // the values of Classifier.Header
 }
 
-// Classify returns the priority of a request, or that it is exempt.
-func (c *Classifier) Classify(r *Request) (p Priority, exempt bool) {
-	p = weir.MethodPriority(r.Method)
-	if c == nil {
-		return p, mayExempt(r) && admission.Matches(health, r.Path)
+// Exempt tells whether a request is never shed. Nothing that changes something
+// is a health check.
+func (c *Classifier) Exempt(r *Request) bool {
+	if r.Method != "" && r.Method != "GET" && r.Method != "HEAD" {
+		return false
 	}
-	if mayExempt(r) && admission.Matches(c.exempt, r.Path) {
-		return p, true
+	if c == nil {
+		return admission.Matches(health, r.Path)
+	}
+	return admission.Matches(c.exempt, r.Path)
+}
+
+// Classify returns the priority of a request.
+func (c *Classifier) Classify(r *Request) Priority {
+	p := weir.MethodPriority(r.Method)
+	if c == nil {
+		return p
 	}
 	_, pattern, ok := strings.Cut(r.Route, " ")
 	if !ok {
@@ -148,11 +157,8 @@ func (c *Classifier) Classify(r *Request) (p Priority, exempt bool) {
 			break
 		}
 	}
-	return c.heed(p, r.Header), false
+	return c.heed(p, r.Header)
 }
-
-// mayExempt: nothing that changes something is a health check.
-func mayExempt(r *Request) bool { return r.Method == "" || r.Method == "GET" || r.Method == "HEAD" }
 
 func (rt *route) match(r *Request, pattern string) bool {
 	if len(rt.methods) > 0 && !slices.Contains(rt.methods, r.Method) {

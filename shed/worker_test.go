@@ -186,7 +186,7 @@ func TestShadow(t *testing.T) {
 		}})
 		began := time.Now()
 		inside, next := enter(t, w, shed.Write), enter(t, w, shed.Write) // would wait
-		out := enter(t, w, shed.Test)                                   // no room for it
+		out := enter(t, w, shed.Test)                                    // no room for it
 		third := enter(t, w, shed.Critical)
 		if time.Since(began) != 0 {
 			t.Errorf("waited for %v", time.Since(began))

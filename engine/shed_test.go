@@ -2,8 +2,11 @@ package engine_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/engine"
+	"github.com/weirlimit/weir/internal/local"
 	"github.com/weirlimit/weir/memstore"
 )
 
@@ -58,5 +61,23 @@ policies:
 	}
 	if d := check(t, e, ask("tenant", "b")); d.Reason != weir.ReasonShed || d.Rule != "fleet" {
 		t.Errorf("got %v by %s", d.Reason, d.Rule)
+	}
+}
+
+// TestShedFromTheDenyCache: a denial that this node knows of says the same as the
+// store's.
+func TestShedFromTheDenyCache(t *testing.T) {
+	e, err := engine.New(engine.Options{Store: memstore.New(), Local: local.New(local.Options{Denials: 64}), Deadline: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.Swap(compile(t, "policies:\n  - {id: fleet, limits: 1/h, answer: unavailable, on_failure: open}\n"))
+	for i, want := range []struct {
+		reason weir.Reason
+		source weir.Source
+	}{{weir.ReasonNone, weir.SourceStore}, {weir.ReasonShed, weir.SourceStore}, {weir.ReasonShed, weir.SourceDenyCache}} {
+		if d := check(t, e, ask()); d.Reason != want.reason || d.Source != want.source {
+			t.Errorf("request %d: %v from %v", i+1, d.Reason, d.Source)
+		}
 	}
 }

@@ -129,7 +129,9 @@ func TestShedderSpares(t *testing.T) {
 	checker := health.NewServer()
 	ask := func(s *grpclimit.Shedder) error {
 		_, err := s.Unary(t.Context(), &healthpb.HealthCheckRequest{}, &grpc.UnaryServerInfo{FullMethod: healthpb.Health_Check_FullMethodName},
-			func(ctx context.Context, req any) (any, error) { return checker.Check(ctx, req.(*healthpb.HealthCheckRequest)) })
+			func(ctx context.Context, req any) (any, error) {
+				return checker.Check(ctx, req.(*healthpb.HealthCheckRequest))
+			})
 		return err
 	}
 	if err := ask(grpclimit.NewShedder(w, nil)); err != nil {

@@ -60,10 +60,10 @@ func TestInspectSingle(t *testing.T) {
 	srv := redistest.Start(t)
 	o := Options{Addrs: []string{srv.Addr()}}
 	srv.MustDo("SET", "somebody's", "data")
-	before := changes(t, srv)
+	before := writesSeen(t, srv)
 	good := inspect(t, o)
 	wantNothing(t, good)
-	if after := changes(t, srv); after != before {
+	if after := writesSeen(t, srv); after != before {
 		t.Errorf("an inspection has changed data: %s changes, then %s", before, after)
 	}
 	for _, check := range []string{
@@ -112,7 +112,7 @@ func TestInspectSingle(t *testing.T) {
 
 // changes is how often data were changed since the server started: it saves
 // nothing.
-func changes(t *testing.T, srv *redistest.Server) string {
+func writesSeen(t *testing.T, srv *redistest.Server) string {
 	t.Helper()
 	info, _ := srv.MustDo("INFO", "persistence").(string)
 	n, ok := parseInfo(info)["rdb_changes_since_last_save"]

@@ -12,7 +12,7 @@ func Plain(path string) bool {
 	for more := true; more; {
 		var segment string
 		segment, rest, more = strings.Cut(rest, "/") // allocates nothing, which an iterator does
-		name, _, _ := strings.Cut(segment, ";") // some take what follows for parameters
+		name, _, _ := strings.Cut(segment, ";")      // some take what follows for parameters
 		if name == "." || name == ".." || segment == "" && len(path) > 1 || unclear(segment) {
 			return false
 		}

@@ -25,7 +25,6 @@ var (
 		"internal/degrade/share",
 		"internal/doctor",
 	}
-	pure = set{".", "algo", "policy", "internal/breaker", "internal/key", "internal/pseudonym", "internal/respond", "internal/yamldoc"}
 
 	// pureLibraries compute and nothing else: a pure package may use them.
 	pureLibraries = set{"go.yaml.in/yaml/v3"}

@@ -12,13 +12,13 @@ const MaxLevel = Classes - 1
 // looks at how long the oldest has waited, as CoDel does: a burst makes a line
 // long for a moment, a load that is too high keeps it standing.
 //
-//	          above Target for Interval: one up, and again after each
-//	        +-----------+-----------+-----------+
-//	        |           v           v           v
-//	        0           1           2           3
-//	        ^           |           |           |
-//	        +-----------+-----------+-----------+
-//	          at most Target/2 for Recovery: one down, and again after each
+//	  above Target for Interval: one up, and again after each
+//	+-----------+-----------+-----------+
+//	|           v           v           v
+//	0           1           2           3
+//	^           |           |           |
+//	+-----------+-----------+-----------+
+//	  at most Target/2 for Recovery: one down, and again after each
 //
 // Between Target/2 and Target it stays where it is: what was just enough to get
 // the delay down is not given up at once.

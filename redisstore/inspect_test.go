@@ -110,7 +110,7 @@ func TestInspectSingle(t *testing.T) {
 	wantNothing(t, inspect(t, o))
 }
 
-// changes is how often data were changed since the server started: it saves
+// writesSeen is how often data were changed since the server started: it saves
 // nothing.
 func writesSeen(t *testing.T, srv *redistest.Server) string {
 	t.Helper()

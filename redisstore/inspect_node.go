@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"strings"
 	"syscall"
 	"time"
 
@@ -147,7 +148,7 @@ func (i *inspector) explain(err error) *weir.Error {
 		return nil
 	}
 	e, _ := classify(err)
-	hint := tlsHint(err, i.opts.TLS != nil || i.opts.TLSFor != nil, e.Code)
+	hint := dialHint(err, i.opts.TLS != nil || i.opts.TLSFor != nil, e.Code)
 	if hint == "" {
 		return e
 	}
@@ -156,9 +157,13 @@ func (i *inspector) explain(err error) *weir.Error {
 	return &told
 }
 
-// tlsHint says what to do when two ends do not agree on TLS, else nothing.
-func tlsHint(err error, secure bool, code weir.Code) string {
-	if _, ok := errors.AsType[*rueidis.RedisError](err); ok {
+// dialHint says what to do when two ends do not agree on TLS or on what Redis is,
+// else nothing.
+func dialHint(err error, secure bool, code weir.Code) string {
+	if re, ok := errors.AsType[*rueidis.RedisError](err); ok {
+		if strings.Contains(re.Error(), "unknown command") { // HELLO, the first that is asked
+			return "upgrade to Redis 7.0 or Valkey 7.2 or newer; no proxy that knows some commands only"
+		}
 		return "" // it speaks
 	}
 	if !secure {

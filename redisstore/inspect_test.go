@@ -151,6 +151,7 @@ func TestInspectUnreachable(t *testing.T) {
 	srv := redistest.Start(t, redistest.WithPassword("hush"))
 	secure := redistest.Start(t, redistest.WithTLS())
 	hung := redistest.Start(t)
+	old := redistest.Start(t, redistest.WithConfig("rename-command", "HELLO", "")) // as before Redis 6
 	hung.Pause()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -172,6 +173,7 @@ func TestInspectUnreachable(t *testing.T) {
 		{"no password", Options{Addrs: []string{srv.Addr()}}, []string{"NOAUTH", "password"}},
 		{"wrong password", Options{Addrs: []string{srv.Addr()}, Credentials: Password("", "wrongword")}, []string{"WRONGPASS", "password"}},
 		{"hangs", Options{Addrs: []string{hung.Addr()}, ConnTimeout: 200 * time.Millisecond}, []string{"address"}},
+		{"too old to greet", Options{Addrs: []string{old.Addr()}}, []string{"unknown command", "upgrade to Redis 7.0"}},
 		{"speaks TLS", Options{Addrs: []string{secure.Addr()}}, []string{"rediss://"}},
 		{"speaks no TLS", Options{Addrs: []string{srv.Addr()}, TLS: trusting, ConnTimeout: 300 * time.Millisecond}, []string{"redis://"}},
 		{"unknown authority", Options{Addrs: []string{secure.Addr()}, TLS: blind}, []string{"certificate", "--redis-tls-ca"}},

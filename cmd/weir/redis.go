@@ -21,8 +21,9 @@ type redisFlags struct {
 	cert   string
 	key    string
 
-	files  *tlsfile.Client     // what the last three hold, once there are options
-	opened *redisstore.Options // of the store of a server, nil for memory
+	files    *tlsfile.Client     // what the last three hold, once there are options
+	opened   *redisstore.Options // of the store of a server, nil for memory
+	deadline time.Duration       // of checks; 0 is the store's own
 }
 
 func (f *redisFlags) register(flags *pflag.FlagSet) {
@@ -52,7 +53,7 @@ func (f *redisFlags) openFor(
 	if err != nil {
 		return nil, "", err
 	}
-	o.AllowDown, o.Hooks, o.Prefix = true, hooks, prefix
+	o.AllowDown, o.Hooks, o.Prefix, o.Deadline = true, hooks, prefix, f.deadline
 	f.opened = &o
 	store, err = redisstore.New(ctx, o)
 	if err != nil {

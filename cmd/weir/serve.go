@@ -28,6 +28,8 @@ type serveFlags struct {
 	identity identityFlags
 	salt     saltFlags
 	peer     peerSettings
+
+	instances instanceFlags
 }
 
 func newServe(sys system) *cobra.Command {
@@ -80,6 +82,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	f.identity.register(flags)
 	f.tls.register(flags)
 	f.salt.register(flags)
+	f.instances.register(flags)
 }
 
 // logger makes the log that the flags ask for.
@@ -101,6 +104,9 @@ func (f *serveFlags) logger(sys system) (*slog.Logger, error) {
 func runServe(ctx context.Context, sys system, f *serveFlags) error {
 	if f.compat != "" && f.compat != "envoy" {
 		return usage("use envoy, or leave it out", "--compat: unknown program %q", f.compat)
+	}
+	if err := f.instances.check(); err != nil {
+		return err
 	}
 	log, err := f.logger(sys)
 	if err != nil {

@@ -39,6 +39,10 @@ type server struct {
 	followed []followed
 	watch    storeWatch
 	guard    storeGuard
+
+	instances      func() int // how many share the counters; see joinInstances
+	leaveInstances func()
+
 	identity func() *forwardauth.Settings // in force; see openIdentity
 }
 
@@ -61,11 +65,13 @@ func newServer(ctx context.Context, sys system, f *serveFlags, log *slog.Logger)
 		return nil, err
 	}
 	hooks := s.watch.hooks(s.metrics.Hooks())
+	f.redis.deadline = f.deadline
 	store, where, err := f.redis.openFor(ctx, peerPassword(sys.lookupEnv), hooks, f.peer.prefix)
 	if err != nil {
 		return nil, err
 	}
 	s.store, s.where, s.guard.options = store, where, f.redis.opened
+	s.joinInstances()
 	if f.redis.files != nil {
 		s.followed = append(s.followed, followed{"redis certificates", f.redis.files})
 	}
@@ -208,6 +214,7 @@ func (s *server) run(ctx context.Context) error {
 	s.drain()
 	stop()
 	wg.Wait()
+	s.leaveInstances()
 	if closeErr := s.store.Close(); err == nil {
 		err = closeErr
 	}

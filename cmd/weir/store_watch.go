@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -25,11 +26,17 @@ type storeWatch struct {
 	worked, failed atomic.Uint64 // since the last look
 	why            atomic.Uint32 // the weir.Code of the last that failed
 	away           bool          // of the one who looks
+	breakers       breakerWatch
 }
 
 // hooks returns h with the notes taken besides.
 func (w *storeWatch) hooks(h weir.Hooks) weir.Hooks {
-	degraded, call := h.Degraded, h.StoreCall
+	degraded, call, breaker := h.Degraded, h.StoreCall, h.Breaker
+	w.breakers = newBreakerWatch()
+	h.Breaker = func(shard string, state weir.BreakerState) {
+		w.breakers.note(shard, state)
+		breaker(shard, state)
+	}
 	h.Degraded = func(d *weir.Decision, err error) {
 		w.note(err)
 		degraded(d, err)
@@ -45,8 +52,17 @@ func (w *storeWatch) hooks(h weir.Hooks) weir.Hooks {
 
 // note notes that the store did not answer.
 func (w *storeWatch) note(err error) {
-	w.why.Store(uint32(weir.CodeOf(err)))
+	w.why.Store(uint32(reasonOf(err)))
 	w.failed.Add(1)
+}
+
+// reasonOf is err's code; of one that a breaker refused, why it is open.
+func reasonOf(err error) weir.Code {
+	e, ok := errors.AsType[*weir.Error](err)
+	if ok && e.Code == weir.CodeBreaker && e.Err != nil {
+		return weir.CodeOf(e.Err)
+	}
+	return weir.CodeOf(err)
 }
 
 // look tells whether something has changed since the last look. It forgets what
@@ -79,6 +95,7 @@ func (s *server) watchStore(ctx context.Context) {
 		if s.watch.look() {
 			s.tellStore()
 		}
+		s.tellBreakers()
 		s.guard.look(ctx, s.watch.away, s.log)
 		select {
 		case <-ctx.Done():

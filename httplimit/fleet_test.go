@@ -91,7 +91,7 @@ func fleetReserve(t *testing.T, stores [2]weir.Store) {
 	hold(1, http.MethodPost, "/charges")
 	refused(0, http.MethodPost, "/charges", "fleet")
 	for _, s := range servers {
-		close(s.leave)
+		s.letGo()
 	}
 	all.Wait()
 	if n := places(); n != 0 {
@@ -122,7 +122,7 @@ func TestConcurrencyPerTenant(t *testing.T) {
 		t.Errorf("a third of a: %d %s", a.status, a.body)
 	}
 	hold("b")
-	close(s.leave)
+	s.letGo()
 	all.Wait()
 	if n := used(t, e); n != 0 {
 		t.Errorf("%d places of a are taken in the end", n)

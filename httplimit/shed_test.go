@@ -19,6 +19,7 @@ type service struct {
 	*httptest.Server
 	inside chan struct{}
 	leave  chan struct{}
+	letGo  func() // lets all go, now and later
 }
 
 func (s *service) ServeHTTP(http.ResponseWriter, *http.Request) {
@@ -26,13 +27,14 @@ func (s *service) ServeHTTP(http.ResponseWriter, *http.Request) {
 	<-s.leave
 }
 
-// protect serves a service behind middleware, on a listener of its own. Whoever
-// tests lets all requests go.
+// protect serves a service behind middleware, on a listener of its own.
 func protect(t testing.TB, middleware func(http.Handler) http.Handler) *service {
 	t.Helper()
 	s := &service{inside: make(chan struct{}, 1000), leave: make(chan struct{})}
+	s.letGo = sync.OnceFunc(func() { close(s.leave) })
 	s.Server = httptest.NewServer(middleware(s))
-	t.Cleanup(s.Close)
+	s.Client().Timeout = 20 * time.Second // a test that is wrong must end
+	t.Cleanup(func() { s.letGo(); s.Close() })
 	return s
 }
 
@@ -130,7 +132,7 @@ func TestBurst(t *testing.T) {
 	if a := s.ask(t, http.MethodGet, "/healthz-not"); a.status != http.StatusServiceUnavailable {
 		t.Errorf("one more read: %d", a.status)
 	}
-	close(s.leave)
+	s.letGo()
 	all.Wait()
 	passed := map[string]int{}
 	for kind, list := range answers {
@@ -187,7 +189,7 @@ func TestHeaderDoesNotPromote(t *testing.T) {
 	go func() { healthy <- s.ask(t, http.MethodGet, "/healthz") }()
 	<-s.inside // the first
 	<-s.inside // the health check, past the line
-	close(s.leave)
+	s.letGo()
 	all.Wait()
 	if a := <-healthy; a.status != http.StatusOK {
 		t.Errorf("health: %d", a.status)
@@ -208,7 +210,7 @@ func TestShadowShedsNothing(t *testing.T) {
 	for range 5 { // all at once
 		<-s.inside
 	}
-	close(s.leave)
+	s.letGo()
 	all.Wait()
 	if n := w.Stats().Shed[shed.Read.Index()][shed.LineFull]; n != 4 {
 		t.Errorf("%d would be shed, want 4", n)

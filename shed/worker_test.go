@@ -2,6 +2,7 @@ package shed_test
 
 import (
 	"context"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -149,6 +150,33 @@ func TestWaitEnds(t *testing.T) {
 		}
 		enter(t, w, shed.Critical).Leave()
 	})
+}
+
+// TestGoneWithAPlace: a place that is given to one who leaves at that moment is
+// given back.
+func TestGoneWithAPlace(t *testing.T) {
+	w := worker(t, shed.Options{Places: 1, Waiting: 4, MaxWait: time.Minute})
+	for range 300 { // who is first is up to chance
+		held := enter(t, w, shed.Write)
+		ctx, cancel := context.WithCancel(t.Context())
+		var one sync.WaitGroup
+		one.Go(func() {
+			ticket, why := w.Enter(ctx, shed.Critical)
+			if why != shed.Admitted && why != shed.Gone {
+				t.Errorf("%v", why)
+			}
+			ticket.Leave()
+		})
+		for w.Stats().Waiting == 0 {
+			runtime.Gosched()
+		}
+		held.Leave()
+		cancel()
+		one.Wait()
+		if s := w.Stats(); s.Inside != 0 || s.Waiting != 0 {
+			t.Fatalf("%+v", s)
+		}
+	}
 }
 
 func TestDisplaced(t *testing.T) {

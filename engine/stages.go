@@ -66,6 +66,7 @@ func (f *flow) describeAsk(entry *weir.Entry) {
 			h.Rule = u.Rule.Index
 		}
 		h.Lease = h.Lease && u.Rule.Lease
+		h.Spent = h.Spent || f.req.Descriptors[u.Descriptor].Spent
 		h.Strict = h.Strict || u.Rule.Fail == policy.FailLocal
 	}
 	f.ask = stage.Ask{

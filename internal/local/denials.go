@@ -23,8 +23,9 @@ import (
 //
 // An Always charge counts on when it is denied. Of a fixed window that has
 // nothing left more units change no answer before it ends, and need not be
-// counted, as envoyproxy/ratelimit's own cache does not; of all other limits
-// they are a debt, and the store is asked.
+// counted, as envoyproxy/ratelimit's own cache does not; of all other limits,
+// and where a caller reports what was spent, they are a debt, and the store is
+// asked.
 //
 // A counter with two names, while salts change, is known by the one that comes
 // first. A denied charge writes under neither name, so nothing is missed by not
@@ -79,7 +80,7 @@ func (d *denials) consult(a *stage.Ask) (v verdicts, ok bool) {
 		o := &e.Outcomes[i]
 		d.charge(a, i, o, &v)
 		if c.Mode == weir.Always && c.Cost > 0 &&
-			(v.denied&(1<<i) == 0 || c.Meter.Machine != weir.Window || o.Remaining > 0) {
+			(v.denied&(1<<i) == 0 || c.Meter.Machine != weir.Window || o.Remaining > 0 || a.Hints[i].Spent) {
 			return v, false
 		}
 	}

@@ -188,14 +188,14 @@ func TestNeverDeniesWhatFits(t *testing.T) {
 	for _, nodes := range []int{1, 3} {
 		t.Run(fmt.Sprint(nodes, " nodes"), func(t *testing.T) {
 			hits := 0
-			for seed := range uint64(600) {
+			for seed := range uint64(150) {
 				h := newHistory(t, seed, nodes)
 				for range 300 {
 					h.step()
 				}
 				hits += h.hits
 			}
-			if t.Logf("%d answers were compared", hits); hits < 3000 {
+			if t.Logf("%d answers were compared", hits); hits < 750 {
 				t.Error("that is too few")
 			}
 		})

@@ -30,6 +30,8 @@ type Hint struct {
 	// Frees: others may free units at any time, by a refund, a release or an undo
 	// across slots, so that a denial is not to be believed for long.
 	Frees bool
+	// Spent: the units are used already, and are to be counted whatever is known.
+	Spent bool
 	// Strict: the policy fails by the stricter backstop.
 	Strict bool
 }

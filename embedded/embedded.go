@@ -7,6 +7,7 @@ import (
 
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/engine"
+	"github.com/weirlimit/weir/internal/local"
 	"github.com/weirlimit/weir/internal/policyfile"
 	"github.com/weirlimit/weir/memstore"
 	"github.com/weirlimit/weir/policy"
@@ -93,7 +94,11 @@ func newLimits(c *config, set *policy.Set) (*Limits, error) {
 		own := memstore.New(memstore.WithHooks(c.hooks))
 		store, l.store = own, own
 	}
-	l.engine, err = engine.New(engine.Options{Store: store, Deadline: c.deadline, Hooks: c.hooks, Pseudonyms: names.ring})
+	o := engine.Options{Store: store, Deadline: c.deadline, Hooks: c.hooks, Pseudonyms: names.ring}
+	if _, near := store.(*memstore.Store); !near && c.denials > 0 {
+		o.Local = local.New(local.Options{Denials: c.denials})
+	}
+	l.engine, err = engine.New(o)
 	if err != nil {
 		return nil, err
 	}

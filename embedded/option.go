@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/local"
 )
 
 type config struct {
@@ -17,10 +18,11 @@ type config struct {
 	compat   bool
 	saltFile string
 	private  []string
+	denials  int
 }
 
 func newConfig(opts []Option) config {
-	var c config
+	c := config{denials: local.DefaultDenials}
 	for _, o := range opts {
 		o(&c)
 	}
@@ -42,6 +44,11 @@ func WithPaths(paths ...string) Option {
 // WithStore keeps the counters in s, such as one on Redis that several processes
 // share, in place of this process's memory. Close leaves it open.
 func WithStore(s weir.Store) Option { return func(c *config) { c.store = s } }
+
+// WithDenyCache sets how many used-up counters are denied without asking the
+// store that WithStore gives, each for a second at most: 65536 unless set, none
+// with 0. Counters in this process's memory need none. See docs/local-tier.md.
+func WithDenyCache(counters int) Option { return func(c *config) { c.denials = counters } }
 
 // WithDeadline bounds how long a check waits for the store, 10 ms unless set.
 func WithDeadline(d time.Duration) Option { return func(c *config) { c.deadline = d } }

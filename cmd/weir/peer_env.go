@@ -41,7 +41,7 @@ var peerIgnored = map[string]string{
 	"GRPC_MAX_CONNECTION_AGE":                 "connections end when they idle or the server stops",
 	"GRPC_MAX_CONNECTION_AGE_GRACE":           "connections end when they idle or the server stops",
 	"HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED": "it is always so",
-	"LOCAL_CACHE_SIZE_IN_BYTES":               "no answer is cached outside the store",
+	"LOCAL_CACHE_SIZE_IN_BYTES":               "--deny-cache counts counters, not bytes; there is one without being asked for",
 	"MEMCACHE_HOST_PORT":                      "counters are in Redis or in memory",
 	"MEMCACHE_SRV":                            "counters are in Redis or in memory",
 	"NEAR_LIMIT_RATIO":                        "there is no near-limit statistic",

@@ -27,6 +27,7 @@ type serveFlags struct {
 	tls      tlsFlags
 	identity identityFlags
 	salt     saltFlags
+	local    localFlags
 	peer     peerSettings
 
 	instances instanceFlags
@@ -83,6 +84,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	f.tls.register(flags)
 	f.salt.register(flags)
 	f.instances.register(flags)
+	f.local.register(flags)
 }
 
 // logger makes the log that the flags ask for.

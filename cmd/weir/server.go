@@ -75,7 +75,12 @@ func newServer(ctx context.Context, sys system, f *serveFlags, log *slog.Logger)
 	if f.redis.files != nil {
 		s.followed = append(s.followed, followed{"redis certificates", f.redis.files})
 	}
-	s.engine, err = engine.New(engine.Options{Store: store, Deadline: f.deadline, Hooks: hooks, Pseudonyms: s.ring})
+	options := engine.Options{Store: store, Deadline: f.deadline, Hooks: hooks, Pseudonyms: s.ring}
+	if err := s.addLocal(&options); err != nil {
+		_ = store.Close()
+		return nil, err
+	}
+	s.engine, err = engine.New(options)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // DefaultDenials is how many counters the deny cache knows of unless told. A
-// record takes some 150 bytes, from when it is first used.
+// record takes some 200 bytes, from when it is first used.
 const DefaultDenials = 1 << 16
 
 // Options says which parts a Tier has. The zero value is a tier that answers

@@ -66,7 +66,9 @@ func (f *flow) describeAsk(entry *weir.Entry) {
 			h.Rule = u.Rule.Index
 		}
 		h.Lease = h.Lease && u.Rule.Lease
-		h.Spent = h.Spent || f.req.Descriptors[u.Descriptor].Spent
+		if u.Descriptor < len(f.req.Descriptors) { // a request without any meets the limits for all
+			h.Spent = h.Spent || f.req.Descriptors[u.Descriptor].Spent
+		}
 		h.Strict = h.Strict || u.Rule.Fail == policy.FailLocal
 	}
 	f.ask = stage.Ask{

@@ -63,6 +63,22 @@ func BenchmarkAllowed(b *testing.B) {
 	}
 }
 
+// A request of which nothing is known still meets the limits for all.
+func TestNoDescriptors(t *testing.T) {
+	e := enginetest.New(t, "policies:\n  - {id: all, limits: [1/h], on_failure: closed}\n",
+		engine.Options{Local: local.New(local.Options{Denials: 10})})
+	var sources []weir.Source
+	for i := range 3 {
+		d := check(t, e, &weir.Request{Domain: "default", Cost: 1})
+		if sources = append(sources, d.Source); d.Allowed() != (i == 0) {
+			t.Errorf("request %d: %+v", i, d)
+		}
+	}
+	if sources[2] != weir.SourceDenyCache {
+		t.Errorf("answers from %v", sources)
+	}
+}
+
 // Units that were spent are counted, whatever is known.
 func TestSpentIsCounted(t *testing.T) {
 	e := enginetest.New(t, "policies:\n  - {id: tenants, by: [tenant], limits: [2/h fixed_window], on_failure: closed}\n",

@@ -20,7 +20,7 @@ func TestRedisCertificatesRotated(t *testing.T) {
 	certs := redis.Certs()
 	path := filepath.Join(t.TempDir(), "policies.yaml")
 	write(t, path, fmt.Sprintf(closedPolicy, limit, "closed"))
-	w := serve(t, "--config", path, "--deadline", "20s", "--redis", "rediss://"+redis.Addr(),
+	w := serve(t, "--config", path, "--deadline", "20s", "--deny-cache", "0", "--redis", "rediss://"+redis.Addr(),
 		"--redis-tls-ca", certs.CAFile, "--redis-tls-cert", certs.ClientCertFile, "--redis-tls-key", certs.ClientKeyFile)
 	conn := dial(t, w.grpc)
 	passed := 0

@@ -22,7 +22,7 @@ func TestRedisPasswordRotated(t *testing.T) {
 	path, secret := filepath.Join(dir, "policies.yaml"), filepath.Join(dir, "password")
 	write(t, path, fmt.Sprintf(closedPolicy, limit, "closed"))
 	write(t, secret, passwords[0]+"\n")
-	w := newInstance(t, "--config", path, "--redis", redis.Addr(), "--deadline", "20s")
+	w := newInstance(t, "--config", path, "--redis", redis.Addr(), "--deadline", "20s", "--deny-cache", "0")
 	w.env = append(w.env, "WEIR_REDIS_USER=weir", "WEIR_REDIS_PASSWORD_FILE="+secret)
 	w.start()
 	w.awaitReady()

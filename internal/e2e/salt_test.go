@@ -224,7 +224,7 @@ func (w *watched) seen(out *weirv1.CheckResponse, err error, low float64, sent t
 	remaining := float64(out.GetRemaining())
 	switch {
 	case err != nil:
-	case out.GetSource() != weirv1.Source_SOURCE_STORE:
+	case out.GetSource() != weirv1.Source_SOURCE_STORE && (out.GetAllowed() || out.GetSource() != weirv1.Source_SOURCE_DENY_CACHE):
 		err = fmt.Errorf("answered %v", out)
 	case remaining-w.refilled(now) > low+1:
 		err = fmt.Errorf("%v remain at %v, where %.1f did", remaining, now, low+w.refilled(now))

@@ -32,7 +32,7 @@ func TestDenyCache(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer l.Close()
+			defer func() { _ = l.Close() }()
 			r := &weir.Request{Domain: "default", Cost: 1, Descriptors: []weir.Descriptor{{Pairs: []weir.Pair{{Name: "tenant", Value: "a"}}}}}
 			var d weir.Decision
 			var sources []weir.Source

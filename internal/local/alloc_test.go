@@ -60,3 +60,34 @@ func TestRaces(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// BenchmarkTry is the tier by itself: a denial told, a counter that is not known
+// while others are denied, and nothing denied at all.
+func BenchmarkTry(b *testing.B) {
+	denied := func(n *node) *stage.Ask {
+		c := charge(b, "denied", "1/h gcra", 1)
+		n.decide(c)
+		n.decide(c)
+		return n.prepare("", false, []weir.Charge{c})
+	}
+	for name, prepare := range map[string]func(*node) *stage.Ask{
+		"denied": denied,
+		"passes": func(n *node) *stage.Ask {
+			denied(n)
+			return n.prepare("", false, []weir.Charge{charge(b, "other", "1/h gcra", 1)})
+		},
+		"quiet": func(n *node) *stage.Ask {
+			return n.prepare("", false, []weir.Charge{charge(b, "other", "1/h gcra", 1)})
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			n := newWorld(b).node(DefaultDenials)
+			a := prepare(n)
+			for b.Loop() {
+				if _, ok := n.tier.Try(a); ok != (name == "denied") {
+					b.Fatal(ok)
+				}
+			}
+		})
+	}
+}

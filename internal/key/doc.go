@@ -18,6 +18,10 @@
 // literal can write either. Its pseudonym is then the first of the values. The
 // slot does not change when pseudonyms do.
 //
+// A counter that is split into several has the number of the sub-counter before
+// its partition, as {%!02acme}, which no literal can write: so each lives in a
+// slot of its own.
+//
 // Then come parts, each with its length in bytes before it: the domain, the
 // rule, and any values besides the partition. A length cannot be forged: what
 // follows it is counted, not searched for an end.

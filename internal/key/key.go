@@ -33,6 +33,9 @@ type Key struct {
 	// takes its place. What tells it from others must then be among Values.
 	Hidden bool
 	Slot   uint16
+	// Shard numbers the sub-counters of one that is split, from 1 to MaxShard; 0
+	// for a counter that is not. Each lives in a slot of its own.
+	Shard  uint8
 	Domain string
 	Rule   string
 	Values []string // what tells counters of one rule and partition apart
@@ -44,15 +47,22 @@ type Key struct {
 
 // Append appends the encoding of k to dst.
 func Append(dst []byte, k *Key) []byte {
-	if k.Hidden {
-		return AppendRest(AppendSlot(dst, k.Slot), k)
+	switch {
+	case k.Shard > 0 && k.Hidden:
+		dst = appendShardSlot(dst, k.Shard, k.Slot)
+	case k.Shard > 0:
+		dst = AppendShard(dst, k.Shard, k.Partition)
+	case k.Hidden:
+		dst = AppendSlot(dst, k.Slot)
+	default:
+		dst = AppendTag(dst, k.Partition)
 	}
-	return AppendRest(AppendTag(dst, k.Partition), k)
+	return AppendRest(dst, k)
 }
 
 // AppendRest appends all of k but its partition: what every counter of a rule
-// without values has in common. AppendTag, or AppendSlot, and AppendRest together
-// are Append.
+// without values has in common. AppendTag, AppendSlot or AppendShard, and
+// AppendRest together are Append.
 func AppendRest(dst []byte, k *Key) []byte {
 	dst = appendPart(dst, k.Domain)
 	dst = appendPart(dst, k.Rule)

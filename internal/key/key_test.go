@@ -57,6 +57,14 @@ func TestAppend(t *testing.T) {
 			Key{Partition: "10.0.0.1", Hidden: true, Slot: 0x3fa, Rule: "r", Values: []string{"x"}, Algorithm: weir.GCRA, Window: weir.Hour},
 			"{%~3fa}0:1:r1:xgh",
 		},
+		{
+			Key{Partition: "acme", Shard: 2, Domain: "d", Rule: "r", Algorithm: weir.GCRA, Window: weir.Second},
+			"{%!02acme}1:d1:rgs",
+		},
+		{
+			Key{Hidden: true, Slot: 0x3fa, Shard: 64, Domain: "d", Rule: "r", Algorithm: weir.GCRA, Window: weir.Second},
+			"{%!40%~3fa}1:d1:rgs",
+		},
 	} {
 		if got := encode(tc.key); got != tc.want {
 			t.Errorf("Append(%+v)\n got %q\nwant %q", tc.key, got, tc.want)
@@ -96,6 +104,8 @@ func TestHostileTextsAreApart(t *testing.T) {
 		for _, k := range []Key{
 			{Partition: h, Domain: "d", Rule: "r"},
 			{Hidden: true, Slot: 0x3fa, Domain: "d", Rule: "r", Values: []string{h}},
+			{Partition: h, Shard: 5, Domain: "d", Rule: "r"},
+			{Hidden: true, Slot: 0x3fa, Shard: 5, Domain: "d", Rule: "r", Values: []string{h}},
 			{Partition: "p", Domain: h, Rule: "rule"},
 			{Partition: "p", Domain: "domain", Rule: h},
 			{Partition: "p", Domain: "d", Rule: "r", Values: []string{h}},

@@ -23,6 +23,7 @@ type Part struct {
 // Parsed is what a key says.
 type Parsed struct {
 	Partition Part
+	Shard     uint8 // of a counter that is split; else 0
 	Domain    Part
 	Rule      Part
 	Values    []Part
@@ -37,6 +38,9 @@ func Parse(key string) (Parsed, error) {
 	rest, ok := strings.CutPrefix(key, "{")
 	tag, rest, closed := strings.Cut(rest, "}")
 	if !ok || !closed {
+		return Parsed{}, ErrSyntax
+	}
+	if p.Shard, tag, ok = cutShard(tag); !ok {
 		return Parsed{}, ErrSyntax
 	}
 	if p.Partition, ok = parseTag(tag); !ok {

@@ -23,7 +23,7 @@ func said(k Key) Parsed {
 	}
 	p := Parsed{
 		Partition: part(k.Partition), Domain: part(k.Domain), Rule: part(k.Rule), Values: []Part{},
-		Algorithm: k.Algorithm, Window: k.Window,
+		Algorithm: k.Algorithm, Window: k.Window, Shard: k.Shard,
 	}
 	if k.Hidden {
 		p.Partition = Part{Text: fmt.Sprintf("%03x", k.Slot), Slot: true}
@@ -53,10 +53,11 @@ func TestParseRefuses(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "{", "}", "{}", "a", "{a}", "x" + good, good + "x", good + good,
-		"{}1:d1:rgs",                                                                               // an empty tag
-		"{%}}1:d1:rgs",                                                                             // a brace that ends the tag early
-		"{%2}1:d1:rgs",                                                                             // half an escape
-		"{%7d}1:d1:rgs",                                                                            // lower case
+		"{}1:d1:rgs",                                                                                                                      // an empty tag
+		"{%}}1:d1:rgs",                                                                                                                    // a brace that ends the tag early
+		"{%2}1:d1:rgs",                                                                                                                    // half an escape
+		"{%7d}1:d1:rgs",                                                                                                                   // lower case
+		"{%!}1:d1:rgs", "{%!1}1:d1:rgs", "{%!00a}1:d1:rgs", "{%!41a}1:d1:rgs", "{%!0Aa}1:d1:rgs", "{%!01}1:d1:rgs", "{%!01%!02a}1:d1:rgs", // no shard, or nothing behind it
 		"{%41}1:d1:rgs",                                                                            // an escape that is not needed
 		"{%#}1:d1:rgs",                                                                             // no digest
 		"{%#abc}1:d1:rgs",                                                                          // a short one
@@ -136,15 +137,19 @@ func FuzzParse(f *testing.F) {
 
 // rewrite writes a parsed key, digests as they are.
 func rewrite(p Parsed) string {
-	var b []byte
+	b := []byte("{")
+	if p.Shard > 0 {
+		b = fmt.Appendf(b, "%%!%02x", p.Shard)
+	}
 	switch {
 	case p.Partition.Digest:
-		b = append(b, "{%#"+p.Partition.Text+"}"...)
+		b = append(b, "%#"+p.Partition.Text...)
 	case p.Partition.Slot:
-		b = append(b, "{%~"+p.Partition.Text+"}"...)
+		b = append(b, "%~"+p.Partition.Text...)
 	default:
-		b = AppendTag(b, p.Partition.Text)
+		b = appendPartition(b, p.Partition.Text)
 	}
+	b = append(b, '}')
 	for _, part := range append([]Part{p.Domain, p.Rule}, p.Values...) {
 		if part.Digest {
 			b = append(b, "#"+part.Text...)
@@ -159,7 +164,7 @@ func rewrite(p Parsed) string {
 // exactly when what they name is.
 func TestKeysAreInjective(t *testing.T) {
 	text := rapid.OneOf(
-		rapid.StringMatching(`[{}%:#~05gs27D]{0,5}`),
+		rapid.StringMatching(`[{}%:#~!05gs27D]{0,5}`),
 		rapid.StringOfN(rapid.RuneFrom([]rune{'}', '%', 'x', 0}), MaxLiteral-1, MaxLiteral+1, MaxLiteral+1),
 		rapid.String(),
 	)
@@ -168,6 +173,7 @@ func TestKeysAreInjective(t *testing.T) {
 			Partition: text.Draw(t, "partition"),
 			Hidden:    rapid.Bool().Draw(t, "hidden"),
 			Slot:      uint16(rapid.IntRange(0, MaxSlot-1).Draw(t, "slot")),
+			Shard:     uint8(rapid.IntRange(0, MaxShard).Draw(t, "shard")),
 			Domain:    text.Draw(t, "domain"),
 			Rule:      text.Draw(t, "rule"),
 			Values:    rapid.SliceOfN(text, 0, 3).Draw(t, "values"),
@@ -179,7 +185,7 @@ func TestKeysAreInjective(t *testing.T) {
 		a, b := draw.Draw(t, "a"), draw.Draw(t, "b")
 		checkRoundTrip(t, a)
 		if rapid.Bool().Draw(t, "same partition") {
-			b.Partition, b.Hidden, b.Slot = a.Partition, a.Hidden, a.Slot
+			b.Partition, b.Hidden, b.Slot, b.Shard = a.Partition, a.Hidden, a.Slot, a.Shard
 			if Slot(encode(a)) != Slot(encode(b)) {
 				t.Errorf("one partition in two slots: %q, %q", encode(a), encode(b))
 			}

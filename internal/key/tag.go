@@ -3,7 +3,8 @@ package key
 import "strings"
 
 // The tag's escapes. A '%' in a tag is followed by one of these, by '#' and a
-// digest, by '~' and a slot, or by nothing when it stands for an empty partition.
+// digest, by '~' and a slot, by '!' and a shard, or by nothing when it stands for an empty
+// partition.
 const (
 	slotMark   = '~'
 	slotDigits = 3
@@ -15,24 +16,31 @@ const (
 
 // AppendTag appends the partition between braces, as Redis Cluster's hash tag.
 func AppendTag(dst []byte, partition string) []byte {
-	dst = append(dst, '{')
+	return append(appendPartition(append(dst, '{'), partition), '}')
+}
+
+func appendPartition(dst []byte, partition string) []byte {
 	switch {
 	case partition == "":
-		dst = append(dst, escape)
+		return append(dst, escape)
 	case len(partition) > MaxLiteral:
-		dst = appendDigest(append(dst, escape, digestMark), partition)
+		return appendDigest(append(dst, escape, digestMark), partition)
 	default:
-		dst = appendEscaped(dst, partition)
+		return appendEscaped(dst, partition)
 	}
-	return append(dst, '}')
 }
 
 // AppendSlot appends the tag of a partition that is not to be seen: the number of
 // the slot that it shares with others, which is below MaxSlot.
 func AppendSlot(dst []byte, slot uint16) []byte {
-	const digits = "0123456789abcdef"
-	return append(dst, '{', escape, slotMark, digits[slot>>8&15], digits[slot>>4&15], digits[slot&15], '}')
+	return append(appendSlotNumber(append(dst, '{'), slot), '}')
 }
+
+func appendSlotNumber(dst []byte, slot uint16) []byte {
+	return append(dst, escape, slotMark, hexDigits[slot>>8&15], hexDigits[slot>>4&15], hexDigits[slot&15])
+}
+
+const hexDigits = "0123456789abcdef"
 
 func appendEscaped(dst []byte, text string) []byte {
 	if strings.IndexByte(text, escape) < 0 && strings.IndexByte(text, '}') < 0 {

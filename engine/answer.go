@@ -27,6 +27,7 @@ func (f *flow) fill(e *weir.Entry, source weir.Source) {
 	if !e.Admitted {
 		d.Verdict, d.Reason = weir.Deny, weir.ReasonExhausted
 	}
+	f.scale(e)
 	enforced := false
 	for i := range f.plan.Uses {
 		u := &f.plan.Uses[i]
@@ -42,6 +43,18 @@ func (f *flow) fill(e *weir.Entry, source weir.Source) {
 		d.Source = weir.SourceShadow
 	}
 	f.bind(e.Binding(), e)
+}
+
+// scale makes the outcomes of sub-counters speak for the counter that was split,
+// before the one that binds is looked for.
+func (f *flow) scale(e *weir.Entry) {
+	scaled := uint64(0) // a bit per charge, of which there are at most 64
+	for i := range f.plan.Uses {
+		if u := &f.plan.Uses[i]; u.Parts != nil && scaled&(1<<u.Charge) == 0 {
+			scaled |= 1 << u.Charge
+			u.Scale(&e.Outcomes[u.Charge])
+		}
+	}
 }
 
 // bind describes the limit that a caller should be told about.

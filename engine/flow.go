@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/weirlimit/weir"
@@ -31,6 +32,7 @@ type flow struct {
 
 func newFlow(e *Engine) *flow {
 	f := &flow{engine: e, waiter: waiter{wake: make(chan struct{}, 1)}}
+	f.plan.Turn = rand.Uint64()
 	f.batch.Entries = make([]weir.Entry, 1)
 	f.complete = f.answered
 	return f

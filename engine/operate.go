@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/weirlimit/weir"
@@ -17,6 +16,9 @@ type Usage struct {
 	Key     string // the counter's name in the store
 	Twin    string // its other name, while the salts of private values change
 	Outcome weir.Outcome
+	// Parts are the sub-counters of one that is split: Key and Twin are then the
+	// first's, and Outcome is their sum. Else there is one, the counter itself.
+	Parts []weir.Charge
 }
 
 // Release gives back what the request with r's id holds of concurrency limits,
@@ -63,14 +65,16 @@ func (e *Engine) Usage(ctx context.Context, r *weir.Request) ([]Usage, string, e
 	for i := range p.Uses {
 		u := &p.Uses[i]
 		c := &p.Charges[u.Charge]
-		o, err := e.read(ctx, c)
-		if err != nil {
-			return nil, "", err
+		parts := policy.SubCharges(c, u.Parts)
+		one := Usage{Rule: u.Rule.ID, Limit: u.Meter.Limit, Mode: c.Mode, Key: parts[0].Key, Twin: parts[0].Twin, Parts: parts}
+		for j := range parts {
+			o, err := e.read(ctx, &parts[j])
+			if err != nil {
+				return nil, "", err
+			}
+			policy.AddPart(&one.Outcome, o)
 		}
-		out = append(out, Usage{
-			Rule: u.Rule.ID, Limit: u.Meter.Limit, Mode: c.Mode,
-			Key: strings.Clone(c.Key), Twin: strings.Clone(c.Twin), Outcome: o,
-		})
+		out = append(out, one)
 	}
 	return out, set.Version(), nil
 }
@@ -104,17 +108,26 @@ func (e *Engine) Reset(ctx context.Context, r *weir.Request) ([]Usage, string, e
 		return nil, "", err
 	}
 	for i := range before {
-		for _, name := range []string{before[i].Twin, before[i].Key} {
-			if name == "" {
-				continue
-			}
-			if err := e.store.Reset(ctx, name); err != nil {
+		for j := range before[i].Parts {
+			if err := e.reset(ctx, &before[i].Parts[j]); err != nil {
 				return nil, "", err
 			}
-			e.forget(name)
 		}
 	}
 	return before, version, nil
+}
+
+func (e *Engine) reset(ctx context.Context, c *weir.Charge) error {
+	for _, name := range []string{c.Twin, c.Key} {
+		if name == "" {
+			continue
+		}
+		if err := e.store.Reset(ctx, name); err != nil {
+			return err
+		}
+		e.forget(name)
+	}
+	return nil
 }
 
 func (e *Engine) ready() (*policy.Set, error) {

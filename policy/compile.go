@@ -64,6 +64,9 @@ func versionOf(files []*File, o Options) string {
 		h.Write(sum[:])
 	}
 	h.Write(fmt.Append(nil, o.EnvoyCompat, o.MergeDomains, o.EnvoyShadow, o.EnvoyQuota))
+	if o.Lease {
+		h.Write([]byte("lease"))
+	}
 	if o.Private != nil {
 		h.Write(fmt.Appendf(nil, "%q", o.Private))
 	}

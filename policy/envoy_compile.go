@@ -16,7 +16,7 @@ const overrideID = "%override"
 // compileEnvoy compiles the Envoy files among files, by domain. A file that
 // cannot stand beside those before it is left out; its problems name it.
 func compileEnvoy(files []*File, o Options) (map[string]*envoyDomain, []Problem) {
-	c := &envoyCompiler{compat: o.EnvoyCompat, shadow: o.EnvoyShadow, quota: o.EnvoyQuota, byDefault: weir.SlidingWindow, private: o.private(), meters: map[weir.Limit]*weir.Meter{}}
+	c := &envoyCompiler{compat: o.EnvoyCompat, shadow: o.EnvoyShadow, quota: o.EnvoyQuota, lease: o.Lease, byDefault: weir.SlidingWindow, private: o.private(), meters: map[weir.Limit]*weir.Meter{}}
 	if o.EnvoyCompat {
 		c.byDefault = weir.FixedWindow
 	}
@@ -32,6 +32,7 @@ type envoyCompiler struct {
 	compat    bool
 	shadow    bool // all rules
 	quota     bool // all rules that can be
+	lease     bool // Options.Lease
 	byDefault weir.Algorithm
 	private   []string
 	meters    map[weir.Limit]*weir.Meter // one per limit, however many rules have it
@@ -149,7 +150,18 @@ func (c *envoyCompiler) rule(domain string, d *EnvoyDescriptor) *Rule {
 	if r.Denies {
 		r.Windows = nil // what never passes need not be counted
 	}
+	r.Lease = c.lease && leasesEnvoy(r)
 	return r
+}
+
+// leasesEnvoy tells whether a rule's units may be taken ahead where the server's
+// default says so: those of a rule that denies by itself, and counts what it
+// admits only.
+func leasesEnvoy(r *Rule) bool {
+	if r.Mode != weir.Enforce || r.Quota || len(r.Windows) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(r.Windows, func(m *weir.Meter) bool { return !Leasable(m.Limit.Algorithm) })
 }
 
 // escapeID keeps ids of descriptors apart from those that Weir makes.

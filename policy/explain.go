@@ -71,9 +71,14 @@ type ExplainedCharge struct {
 	Limit      string `json:"limit"`
 	Cost       int64  `json:"cost"`
 	Mode       string `json:"mode"`
+	// Shards is into how many sub-counters the counter is split, where it is; Key
+	// is one of them, and a request is charged to one.
+	Shards int  `json:"shards,omitempty"`
+	Lease  bool `json:"lease,omitempty"` // units may be taken ahead
 
 	Meter    *weir.Meter   `json:"-"`
 	Twinning weir.Twinning `json:"-"`
+	Parts    []*weir.Meter `json:"-"` // of the sub-counters
 }
 
 // maxMissed is how many near misses are listed.
@@ -103,7 +108,8 @@ func ExplainBy(s *Set, r *weir.Request, p *Plan) Explanation {
 		c := &p.Charges[u.Charge]
 		e.Charges = append(e.Charges, ExplainedCharge{
 			Rule: u.Rule.ID, Descriptor: u.Descriptor, Key: c.Key, Twin: c.Twin, Limit: u.Meter.Limit.String(),
-			Cost: u.Cost, Mode: c.Mode.String(), Meter: u.Meter, Twinning: c.Twinning,
+			Cost: u.Cost, Mode: c.Mode.String(), Shards: len(u.Parts), Lease: u.Rule.Lease,
+			Meter: c.Meter, Twinning: c.Twinning, Parts: u.Parts,
 		})
 	}
 	e.Denied, e.OnFailure = p.Denied(), failNames[p.Fail]

@@ -88,6 +88,12 @@ func (e *Explanation) verdict(b *strings.Builder) {
 		if c.Twin != "" {
 			fmt.Fprintf(b, " or %s", printable(c.Twin))
 		}
+		if c.Shards > 0 {
+			fmt.Fprintf(b, ", one of %d", c.Shards)
+		}
+		if c.Lease {
+			b.WriteString(", leased")
+		}
 		b.WriteString("\n")
 	}
 	fmt.Fprintf(b, "on failure %s", e.OnFailure)

@@ -22,6 +22,7 @@ import (
 //	likely-typo          a dimension or a method that is nearly a known one
 //	fairness-as-503      one caller's own limit, answered as if the service were full
 //	shed-closed          a limit for the service's survival that fails closed
+//	not-leased           a limit too small for a lease of it
 //	too-many-limits      more limits on every request than one can be charged
 func Lint(files []*File) []Problem {
 	var l linter
@@ -108,6 +109,7 @@ func (l *linter) policy(p *NativePolicy) {
 	}
 	l.held(p.Concurrency)
 	l.costs(p)
+	l.leased(p)
 	l.plans(p)
 	l.words(p)
 	l.sheds(p)
@@ -157,10 +159,41 @@ func (l *linter) costs(p *NativePolicy) {
 			}
 		}
 		if w := p.tooSmall(c.Cost); w != nil {
-			l.warn(c.At, "cost-above-capacity", "lower the cost, or raise the burst or the count",
-				"%s costs %d, and %s never has room for more than %d", quoted(c.label()), c.Cost, w.Limit, w.Limit.Capacity())
+			l.tooCostly(p, c, w)
 		}
 	}
+}
+
+func (l *linter) tooCostly(p *NativePolicy, c *RouteCost, w *WrittenLimit) {
+	hint, which := "lower the cost, or raise the burst or the count", ""
+	if p.Shards > 0 {
+		hint, which = "lower the cost, or use fewer shards", fmt.Sprintf("one of %d parts of ", p.Shards)
+	}
+	l.warn(c.At, "cost-above-capacity", hint,
+		"%s costs %d, and %s%s never has room for more than %d", quoted(c.label()), c.Cost, which, w.Limit, p.room(w.Limit))
+}
+
+// leased finds limits too small for a lease of them.
+func (l *linter) leased(p *NativePolicy) {
+	if !p.Lease {
+		return
+	}
+	for _, limits := range p.allLimits() {
+		for _, w := range limits {
+			if w.Limit.Capacity() < LeastLeased {
+				l.warn(w.At, "not-leased", "take lease out, or raise the burst or the count",
+					"nothing of %s is leased: 5%% of %d is less than a unit", w.Limit, w.Limit.Capacity())
+			}
+		}
+	}
+}
+
+// room is the most that a counter of the policy has room for, under a limit.
+func (p *NativePolicy) room(l weir.Limit) int64 {
+	if p.Shards > 0 {
+		return l.Capacity() / int64(p.Shards)
+	}
+	return l.Capacity()
 }
 
 // tooSmall returns a limit that never has room for cost, or nil.
@@ -168,7 +201,7 @@ func (p *NativePolicy) tooSmall(cost int64) *WrittenLimit {
 	for _, limits := range p.allLimits() {
 		for i := range limits {
 			w := &limits[i]
-			if w.Limit.Algorithm != weir.Concurrency && w.Limit.Capacity() < cost {
+			if w.Limit.Algorithm != weir.Concurrency && p.room(w.Limit) < cost {
 				return w
 			}
 		}

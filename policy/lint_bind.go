@@ -68,8 +68,8 @@ func (p *NativePolicy) bindsAll() bool {
 
 // within finds limits of a user that those of its tenant never let it reach.
 func (l *linter) within(p *NativePolicy, general []*NativePolicy) {
-	if p.Mode != weir.Enforce {
-		return // a shadow shows what would be
+	if p.Mode != weir.Enforce || p.Shards > 0 {
+		return // a shadow shows what would be; a part may deny before the whole would
 	}
 	for _, outer := range general {
 		if outer == p || !sameCosts(outer.Cost, p.Cost) || !subset(outer.By, p.By) {

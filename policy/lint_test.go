@@ -57,6 +57,14 @@ func TestLint(t *testing.T) {
 			"2:24 unreleased: nothing but a release frees a place of 3 concurrency 2h: a caller that crashes holds it until the timeout (make the timeout little longer than the longest request)",
 			"3:19 unreleased: nothing but a release frees a place of 2 concurrency d: a caller that crashes holds it until the timeout (make the timeout little longer than the longest request)",
 		}},
+		{"small leases", "- {id: a, by: x, limits: [500/m, 19/s], plans: {b: 30/s burst 10}, lease: auto, on_failure: open}\n- {id: c, by: y, limits: [20/m], lease: auto, on_failure: open}\n- {id: d, by: z, limits: [2/m], lease: off, on_failure: open}", []string{
+			"2:34 not-leased: nothing of 19/s is leased: 5% of 19 is less than a unit (take lease out, or raise the burst or the count)",
+			"2:52 not-leased: nothing of 30/s burst 10 is leased: 5% of 10 is less than a unit (take lease out, or raise the burst or the count)",
+		}},
+		{"cost of a part", "- {id: a, limits: 100/s, counter_shards: 8, cost: 13, on_failure: open}\n- {id: b, limits: 100/m, counter_shards: 8, cost: 12, on_failure: open}", []string{
+			`2:51 cost-above-capacity: "*" costs 13, and one of 8 parts of 100/s never has room for more than 12 (lower the cost, or use fewer shards)`,
+		}},
+		{"parts of users", "- {id: u, by: [tenant, user], limits: 500/s, counter_shards: 9, on_failure: open}\n- {id: t, by: tenant, limits: 100/s, on_failure: open}", nil},
 		{"path", "- {id: a, by: [tenant, path], limits: 9/s, on_failure: open}", []string{
 			"2:3 unbounded-key: policy a counts by path: whoever makes up paths makes up counters (count by route: a request without one has the pattern that it matched)",
 		}},

@@ -66,6 +66,10 @@ type NativePolicy struct {
 	Mode     weir.Mode     // Enforce or Shadow
 	Deadline time.Duration // 0: the engine's
 	Require  bool          // a request without one of By is an error
+
+	Lease    bool // units may be taken ahead
+	LeaseSet bool // written down, not left to Options.Lease
+	Shards   int  // sub-counters of each counter; 0: it is not split
 }
 
 // Condition is what one dimension must be: any one of the patterns. A request

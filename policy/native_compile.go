@@ -17,6 +17,7 @@ type nativeDomain struct {
 	tenants   map[string]string // tenant to plan
 	index     matchIndex
 	overrides Overrides
+	splitter  splitter
 
 	priorities []RoutePriority // in the order of files, and as written in them
 }
@@ -35,6 +36,7 @@ type nativePolicy struct {
 	slots     []*weir.Meter // the concurrency of all of these, each counter once
 	cost      []RouteCost
 	require   bool
+	shards    int64 // into how many a counter is split, if its limits are large enough; 0: none
 }
 
 // meters are the limits of a policy or a plan: those that count units first,
@@ -52,7 +54,7 @@ func compileNative(files []*File, o Options) (map[string]*nativeDomain, []Proble
 		domains: map[string]*nativeDomain{},
 		meters:  map[weir.Limit]*weir.Meter{},
 		tenants: map[string]map[string]Position{},
-		private: o.private(),
+		private: o.private(), lease: o.Lease,
 	}
 	if c.overrides = o.Overrides; c.overrides == nil {
 		c.overrides = NoOverrides{}
@@ -82,6 +84,7 @@ type nativeCompiler struct {
 	meters    map[weir.Limit]*weir.Meter     // a meter per limit, however many policies have it
 	tenants   map[string]map[string]Position // where a domain's tenants were given a plan
 	private   []string
+	lease     bool // Options.Lease
 	overrides Overrides
 	problems  []Problem
 }
@@ -132,10 +135,11 @@ func (c *nativeCompiler) policy(domain string, p *NativePolicy) nativePolicy {
 	rule := &Rule{
 		ID: p.ID, Name: p.ID, Domain: domain, At: p.At,
 		Mode: p.Mode, Sheds: p.Sheds, Fail: p.Fail, FailSet: p.FailSet, Deadline: p.Deadline, Scope: strings.Join(p.By, ","),
+		Lease: p.leases(c.lease),
 	}
 	n := nativePolicy{
 		rule: rule, routes: p.Routes, by: p.By, partition: slices.Index(p.By, p.Partition), tag: p.ID,
-		cost: p.Cost, require: p.Require,
+		cost: p.Cost, require: p.Require, shards: int64(p.Shards),
 	}
 	for _, name := range p.By {
 		hidden := slices.Contains(c.private, name)

@@ -52,7 +52,7 @@ func TestDocumentedKeysAndCodes(t *testing.T) {
 	}
 	words := keysOf(policyFields)
 	words = append(words, "cost-above-capacity", "never-binds", "unreachable", "no-fail-mode", "unreleased", "unknown-plan",
-		"unbounded-key", "likely-typo", "too-many-limits", "fairness-as-503", "shed-closed")
+		"unbounded-key", "likely-typo", "not-leased", "too-many-limits", "fairness-as-503", "shed-closed")
 	for _, word := range words {
 		if !strings.Contains(string(data), "\n| `"+word+"` |") {
 			t.Errorf("%s is not in a table", word)

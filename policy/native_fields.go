@@ -7,6 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/key"
 )
 
 // The words of on_failure and mode, by their value.
@@ -102,6 +103,26 @@ var policyFields = []nativeField[policyDraft]{
 		shape: func() shape { return shape{"type": "string", "pattern": `^[0-9.]+(us|µs|ms|s)$`} },
 		read: func(r *nativeReader, n *yaml.Node, d *policyDraft) {
 			d.Deadline, _ = r.duration(n, "deadline", minDeadline, maxDeadline)
+		},
+	},
+	{
+		key: "lease", doc: "auto: whoever asks for many units may take some ahead and spend them without asking. " +
+			"Default: off, unless the server was told otherwise.",
+		shape: func() shape { return enumShape(leaseNames) },
+		read: func(r *nativeReader, n *yaml.Node, d *policyDraft) {
+			if i, ok := r.word(n, "lease", leaseNames); ok {
+				d.leaseAt = n
+				d.Lease, d.LeaseSet = i == leaseAuto, true
+			}
+		},
+	},
+	{
+		key: "counter_shards", doc: "Into how many sub-counters, each with its part of the limits, a counter is split that is too hot for one place.",
+		shape: func() shape { return shape{"type": "integer", "minimum": minShards, "maximum": key.MaxShard} },
+		read: func(r *nativeReader, n *yaml.Node, d *policyDraft) {
+			if shards, ok := r.number(n, "counter_shards", minShards, key.MaxShard); ok {
+				d.shardsAt, d.Shards = n, int(shards)
+			}
 		},
 	},
 	{

@@ -25,6 +25,8 @@ func FuzzParseNative(f *testing.F) {
 		}
 	}
 	f.Add([]byte(resolveText))
+	f.Add([]byte(shardsText))
+	f.Add([]byte(leaseText))
 	requests := []*weir.Request{
 		request("tenant=acme user=u plan=pro method=POST path=/v1/orders/7 id=1"),
 		request("a=b ip=::1 region=eu-1 route=x"),

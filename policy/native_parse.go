@@ -108,7 +108,7 @@ func (r *nativeReader) checkIDs(f *NativeFile) {
 // whole point at.
 type policyDraft struct {
 	NativePolicy
-	limitsAt, plansAt, partitionAt, requireAt *yaml.Node
+	limitsAt, plansAt, partitionAt, requireAt, leaseAt, shardsAt *yaml.Node
 }
 
 // check looks at what only the policy as a whole can have wrong.
@@ -137,6 +137,8 @@ func (d *policyDraft) check(r *nativeReader, n *yaml.Node) {
 	if d.Require && len(d.By) == 0 {
 		r.problem(d.requireAt, "bad-value", "name the dimensions in by", "%s requires dimensions and has none", what)
 	}
+	d.checkLease(r)
+	d.checkShards(r)
 	d.apart(r, d.Limits)
 	for i := range d.Plans {
 		d.apart(r, d.Plans[i].Limits)

@@ -114,9 +114,9 @@ func (d *nativeDomain) apply(pol *nativePolicy, a *asking, p *Plan) error {
 	}
 	p.values = values
 	if pol.partition < 0 {
-		return a.charge(pol, limits, p, p.only(pol.tag))
+		return a.charge(d, pol, limits, p, p.only(pol.tag))
 	}
-	return a.charge(pol, limits, p, p.locate(pol.parts(values, p)))
+	return a.charge(d, pol, limits, p, p.locate(pol.parts(values, p)))
 }
 
 // parts lists the values that the policy counts by, that of its partition first.
@@ -170,9 +170,12 @@ func splitMeters(all []*weir.Meter) meters {
 // charge adds the charges. Units are charged at the policy's cost; a request
 // in progress is one, whatever it costs, is given back by a release only, and
 // is not begun by units that are spent already.
-func (a *asking) charge(pol *nativePolicy, limits meters, p *Plan, at *naming) error {
+func (a *asking) charge(d *nativeDomain, pol *nativePolicy, limits meters, p *Plan, at *naming) error {
 	rates, slots := limits.all[:limits.rates], limits.all[limits.rates:]
 	if a.purpose == toCheck && len(rates) > 0 {
+		if pol.shards > 0 {
+			at.split, at.choice = p.split(&d.splitter, rates, pol.shards), p.choice(a.request.ID)
+		}
 		if err := p.charge(pol.rule, rates, a.descriptor, &a.desc, times(a.cost, pol.unitCost(&a.query)), at); err != nil {
 			return err
 		}
@@ -180,6 +183,7 @@ func (a *asking) charge(pol *nativePolicy, limits meters, p *Plan, at *naming) e
 	if len(slots) == 0 || a.purpose == toCheck && (a.desc.Refund || a.desc.Spent) {
 		return nil
 	}
+	at.split = nil
 	one := min(a.cost, 1)
 	if a.purpose == toRelease {
 		one = 1

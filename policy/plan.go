@@ -29,6 +29,14 @@ type Plan struct {
 	// Ring is what private values get their pseudonyms from; nil is
 	// pseudonym.Unsalted. The caller sets it as it does Now.
 	Ring *pseudonym.Ring
+	// Turn picks the sub-counter of split counters for requests without an id.
+	// Resolving such a request counts it on; Reset leaves it. Plans that are used
+	// side by side should start at numbers far apart.
+	Turn uint64
+
+	parted [][]*weir.Meter // of the limits being charged
+	chose  uint64          // see choice
+	chosen bool
 
 	keys    []byte
 	values  []string // of the key being made
@@ -48,6 +56,9 @@ type Use struct {
 	Descriptor int
 	Charge     int // index into Charges
 	Cost       int64
+	// Parts are the meters of the sub-counters, of a counter that is split; the
+	// charge is to one of them, and Meter is the whole. Else nil.
+	Parts []*weir.Meter
 }
 
 // Matched is what a descriptor of the request met.
@@ -85,5 +96,5 @@ func (p *Plan) Denied() bool {
 func (p *Plan) Reset() {
 	p.Charges, p.Uses, p.Descriptors, p.keys = p.Charges[:0], p.Uses[:0], p.Descriptors[:0], p.keys[:0]
 	p.Fail, p.Deadline = FailOpen, 0
-	p.digests, p.phased = p.digests[:0], false
+	p.digests, p.phased, p.chosen = p.digests[:0], false, false
 }

@@ -19,9 +19,16 @@ func (p *Plan) charge(r *Rule, meters []*weir.Meter, descriptor int, d *weir.Des
 	case d.Spent && mode == weir.Enforce: // a rule in shadow builds no debt, of units spent either
 		mode = weir.Always
 	}
-	for _, m := range meters {
+	for n, m := range meters {
 		at.Domain, at.Rule, at.Algorithm, at.Window = r.Domain, r.ID, m.Limit.Algorithm, m.Limit.Window
-		c := weir.Charge{Key: p.name(r, m, at), Meter: m, Cost: cost, Mode: mode, Group: groupOf(r, mode)}
+		var parts []*weir.Meter
+		charged := m
+		if at.Shard = 0; at.split != nil {
+			parts = at.split[n]
+			chosen := pick(at.choice, len(parts))
+			at.Shard, charged = uint8(chosen+1), parts[chosen]
+		}
+		c := weir.Charge{Key: p.name(r, m, at), Meter: charged, Cost: cost, Mode: mode, Group: groupOf(r, mode)}
 		if at.private {
 			c.Twin, c.Twinning = p.twinOf(at, horizonOf(m, r.Mode))
 		}
@@ -29,7 +36,7 @@ func (p *Plan) charge(r *Rule, meters []*weir.Meter, descriptor int, d *weir.Des
 		if err != nil {
 			return err
 		}
-		p.Uses = append(p.Uses, Use{Rule: r, Meter: m, Descriptor: descriptor, Charge: i, Cost: cost})
+		p.Uses = append(p.Uses, Use{Rule: r, Meter: m, Descriptor: descriptor, Charge: i, Cost: cost, Parts: parts})
 	}
 	p.tighten(r)
 	return nil
@@ -50,7 +57,12 @@ func (p *Plan) name(r *Rule, m *weir.Meter, at *naming) string {
 		return p.key(&at.Key)
 	}
 	start := len(p.keys)
-	p.keys = append(key.AppendTag(p.keys, at.Partition), rest...)
+	if at.Shard > 0 {
+		p.keys = key.AppendShard(p.keys, at.Shard, at.Partition)
+	} else {
+		p.keys = key.AppendTag(p.keys, at.Partition)
+	}
+	p.keys = append(p.keys, rest...)
 	return view(p.keys[start:])
 }
 

@@ -19,6 +19,9 @@ type naming struct {
 	parts   []part   // what Values were made of
 	private bool     // at least one of them is
 	twin    []string // Values under the other salt; nil until they are needed
+
+	split  [][]*weir.Meter // the parts of each limit, where counters are split; else nil
+	choice uint64          // which of them
 }
 
 // locate names the counter of parts, the first of which is its partition.
@@ -44,7 +47,8 @@ func (p *Plan) only(partition string) *naming {
 // named names the counter of parts, and leaves its partition to the caller.
 func (p *Plan) named(parts []part) *naming {
 	at := &p.at
-	at.Partition, at.Hidden, at.Slot = "", false, 0
+	at.Partition, at.Hidden, at.Slot, at.Shard = "", false, 0, 0
+	at.split = nil
 	at.parts, at.private, at.twin = parts, false, nil
 	p.values = p.values[:0]
 	for i := range parts {

@@ -18,6 +18,9 @@ type Options struct {
 	// values become pseudonyms before they become part of a key; nil is
 	// DefaultPrivate. Matching sees the values themselves.
 	Private []string
+	// Lease is what lease: auto says of policies that do not say, and can be
+	// leased. Envoy's rules have no other way to it.
+	Lease bool
 	// Overrides are asked for native limits first; nil for none.
 	Overrides Overrides
 }

@@ -154,14 +154,26 @@ func (f *explainFlags) look(ctx context.Context, sys system, out *explained) (er
 	return nil
 }
 
-// readCharge looks at a charge's counter, under whichever of its names it is.
+// readCharge looks at a charge's counter, and at all of one that is split.
 func readCharge(ctx context.Context, store weir.Store, c *policy.ExplainedCharge) (weir.Outcome, error) {
+	var whole weir.Outcome
+	look := weir.Charge{Key: c.Key, Twin: c.Twin, Twinning: c.Twinning, Meter: c.Meter, Mode: weir.Peek}
+	for _, part := range policy.SubCharges(&look, c.Parts) {
+		o, err := readCounter(ctx, store, &part)
+		if err != nil {
+			return weir.Outcome{}, err
+		}
+		policy.AddPart(&whole, o)
+	}
+	return whole, nil
+}
+
+// readCounter looks at a counter, under whichever of its names it is.
+func readCounter(ctx context.Context, store weir.Store, c *weir.Charge) (weir.Outcome, error) {
 	if c.Twin == "" {
 		return store.Read(ctx, c.Key, c.Meter)
 	}
-	b := weir.Batch{Entries: []weir.Entry{{Charges: []weir.Charge{{
-		Key: c.Key, Twin: c.Twin, Twinning: c.Twinning, Meter: c.Meter, Mode: weir.Peek,
-	}}}}}
+	b := weir.Batch{Entries: []weir.Entry{{Charges: []weir.Charge{*c}}}}
 	store.Decide(ctx, &b)
 	if err := b.Entries[0].Err; err != nil {
 		return weir.Outcome{}, err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/lease"
 	"github.com/weirlimit/weir/internal/pseudonym"
 	"github.com/weirlimit/weir/policy"
 )
@@ -30,6 +31,12 @@ type Options struct {
 	Backstop Backstop
 	Switch   Switch
 	Gate     Gate
+
+	// Leases are the terms of Lease; the zero value is lease's defaults.
+	Leases lease.Config
+	// Instances returns how many instances share the store, among which leases
+	// are divided; nil is one. It must not block.
+	Instances func() int
 }
 
 // Engine decides requests. Make one with New.
@@ -42,9 +49,12 @@ type Engine struct {
 	backstop Backstop
 	override Switch
 	gate     Gate
+	leases   lease.Config
 	start    time.Time // what stages measure time from
 	loaded   atomic.Pointer[loaded]
 	flows    sync.Pool
+
+	instances func() int
 }
 
 // loaded is a set and its number.
@@ -70,9 +80,14 @@ func New(o Options) (*Engine, error) {
 	if o.Pseudonyms == nil {
 		o.Pseudonyms = pseudonym.Unsalted
 	}
+	o.Leases = o.Leases.Settle()
+	if err := o.Leases.Validate(); err != nil {
+		return nil, err
+	}
 	e := &Engine{
 		store: o.Store, deadline: o.Deadline, hooks: o.Hooks, ring: o.Pseudonyms,
 		local: o.Local, backstop: o.Backstop, override: o.Switch, gate: o.Gate,
+		leases: o.Leases, instances: o.Instances,
 		start: time.Now().Add(-time.Second),
 	}
 	e.flows.New = func() any { return newFlow(e) }

@@ -161,7 +161,7 @@ func leasesEnvoy(r *Rule) bool {
 	if r.Mode != weir.Enforce || r.Quota || len(r.Windows) == 0 {
 		return false
 	}
-	return !slices.ContainsFunc(r.Windows, func(m *weir.Meter) bool { return !Leasable(m.Limit.Algorithm) })
+	return !slices.ContainsFunc(r.Windows, func(m *weir.Meter) bool { return !leasable(m.Limit.Algorithm) })
 }
 
 // escapeID keeps ids of descriptors apart from those that Weir makes.

@@ -180,7 +180,7 @@ func (l *linter) leased(p *NativePolicy) {
 	}
 	for _, limits := range p.allLimits() {
 		for _, w := range limits {
-			if w.Limit.Capacity() < LeastLeased {
+			if w.Limit.Capacity() < leastLeased {
 				l.warn(w.At, "not-leased", "take lease out, or raise the burst or the count",
 					"nothing of %s is leased: 5%% of %d is less than a unit", w.Limit, w.Limit.Capacity())
 			}

@@ -9,10 +9,10 @@ var leaseNames = []string{"off", "auto"}
 
 const leaseAuto = 1
 
-// Leasable tells whether units of a limit can be taken ahead of the requests
+// leasable tells whether units of a limit can be taken ahead of the requests
 // they are for. A leaky bucket gives each request its own moment, a log its own
 // entry, and a place in progress has an owner: none is worth anything ahead.
-func Leasable(a weir.Algorithm) bool {
+func leasable(a weir.Algorithm) bool {
 	switch a {
 	case weir.GCRA, weir.TokenBucket, weir.SlidingWindow, weir.FixedWindow:
 		return true
@@ -20,9 +20,9 @@ func Leasable(a weir.Algorithm) bool {
 	return false
 }
 
-// LeastLeased is the least capacity of which something is leased: 5% of it is
+// leastLeased is the least capacity of which something is leased: 5% of it is
 // then a unit.
-const LeastLeased = 20
+const leastLeased = 20
 
 // checkLease looks at what a policy with leases cannot have.
 func (d *policyDraft) checkLease(r *nativeReader) {
@@ -33,7 +33,7 @@ func (d *policyDraft) checkLease(r *nativeReader) {
 		r.problem(d.leaseAt, "bad-value", "keep one of them: both make a hot counter cheap",
 			"policy %s has lease and counter_shards", d.ID)
 	}
-	if w := d.firstLimit(func(l weir.Limit) bool { return !Leasable(l.Algorithm) }); w != nil {
+	if w := d.firstLimit(func(l weir.Limit) bool { return !leasable(l.Algorithm) }); w != nil {
 		r.problemAt(w.At.Line, w.At.Column, "bad-value",
 			"lease gcra, sliding_window and fixed_window; put this limit into a policy of its own, or take lease out",
 			"policy %s has lease, and units of %s cannot be taken ahead", d.ID, w.Limit)
@@ -58,5 +58,5 @@ func (p *NativePolicy) leases(byDefault bool) bool {
 	if p.LeaseSet {
 		return p.Lease
 	}
-	return byDefault && p.Shards == 0 && p.firstLimit(func(l weir.Limit) bool { return !Leasable(l.Algorithm) }) == nil
+	return byDefault && p.Shards == 0 && p.firstLimit(func(l weir.Limit) bool { return !leasable(l.Algorithm) }) == nil
 }

@@ -62,6 +62,9 @@ func usages(list []engine.Usage) []*weirv1.Usage {
 			Quota: wire.Quota(u.Rule, u.Limit), Mode: weirv1.ChargeMode(u.Mode), Key: []byte(u.Key),
 			Used: u.Outcome.Before.Used, Remaining: u.Outcome.Remaining, ResetAfterUs: int64(u.Outcome.ResetAfter),
 		}
+		if len(u.Parts) > 1 {
+			out[i].Shards = int32(len(u.Parts))
+		}
 	}
 	return out
 }

@@ -160,7 +160,10 @@ type Usage struct {
 	ResetAfterUs int64 `protobuf:"varint,5,opt,name=reset_after_us,json=resetAfterUs,proto3" json:"reset_after_us,omitempty"`
 	// The name of the counter in the store, for those who look there. Opaque, any
 	// bytes; personal values in it are digests.
-	Key           []byte `protobuf:"bytes,6,opt,name=key,proto3" json:"key,omitempty"`
+	Key []byte `protobuf:"bytes,6,opt,name=key,proto3" json:"key,omitempty"`
+	// Into how many sub-counters the counter is split, or 0 when it is not. If
+	// it is, `key` names the first of them, and the figures are of all together.
+	Shards        int32 `protobuf:"varint,7,opt,name=shards,proto3" json:"shards,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -235,6 +238,13 @@ func (x *Usage) GetKey() []byte {
 		return x.Key
 	}
 	return nil
+}
+
+func (x *Usage) GetShards() int32 {
+	if x != nil {
+		return x.Shards
+	}
+	return 0
 }
 
 // ResetKeyRequest says whose counters to forget. Its fields have the numbers
@@ -373,14 +383,15 @@ const file_weir_v1_admin_proto_rawDesc = "" +
 	"dimensions\"a\n" +
 	"\x10GetUsageResponse\x12&\n" +
 	"\x06usages\x18\x01 \x03(\v2\x0e.weir.v1.UsageR\x06usages\x12%\n" +
-	"\x0epolicy_version\x18\x02 \x01(\tR\rpolicyVersion\"\xc0\x01\n" +
+	"\x0epolicy_version\x18\x02 \x01(\tR\rpolicyVersion\"\xd8\x01\n" +
 	"\x05Usage\x12$\n" +
 	"\x05quota\x18\x01 \x01(\v2\x0e.weir.v1.QuotaR\x05quota\x12'\n" +
 	"\x04mode\x18\x02 \x01(\x0e2\x13.weir.v1.ChargeModeR\x04mode\x12\x12\n" +
 	"\x04used\x18\x03 \x01(\x03R\x04used\x12\x1c\n" +
 	"\tremaining\x18\x04 \x01(\x03R\tremaining\x12$\n" +
 	"\x0ereset_after_us\x18\x05 \x01(\x03R\fresetAfterUs\x12\x10\n" +
-	"\x03key\x18\x06 \x01(\fR\x03key\"u\n" +
+	"\x03key\x18\x06 \x01(\fR\x03key\x12\x16\n" +
+	"\x06shards\x18\a \x01(\x05R\x06shards\"u\n" +
 	"\x0fResetKeyRequest\x12\x16\n" +
 	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x16\n" +
 	"\x06policy\x18\x02 \x01(\tR\x06policy\x122\n" +

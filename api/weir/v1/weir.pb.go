@@ -1341,6 +1341,209 @@ func (x *ReleaseResponse) GetPolicyVersion() string {
 	return ""
 }
 
+// LeaseRequest asks for units of every limit that applies. Its fields have the
+// numbers they have in CheckRequest.
+type LeaseRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The domain, whose policies alone apply: 1 to 256 bytes.
+	Domain string `protobuf:"bytes,1,opt,name=domain,proto3" json:"domain,omitempty"`
+	// A policy's id: only that policy is asked. Empty: all that match. An id that
+	// does not exist is answered POLICY_NOT_FOUND.
+	Policy string `protobuf:"bytes,2,opt,name=policy,proto3" json:"policy,omitempty"`
+	// What is known of the requests that the units are for: at most 16, each name
+	// once.
+	Dimensions []*Dimension `protobuf:"bytes,3,rep,name=dimensions,proto3" json:"dimensions,omitempty"`
+	// How many units are wanted: 1 to 10,000,000. A policy may weigh them by
+	// route, as those of a check. Ask for what you will spend within the lease:
+	// the rest is lost to all who share the counter.
+	Want int64 `protobuf:"varint,4,opt,name=want,proto3" json:"want,omitempty"`
+	// Answer within this time, as in CheckRequest.
+	TimeoutUs     int64 `protobuf:"varint,8,opt,name=timeout_us,json=timeoutUs,proto3" json:"timeout_us,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeaseRequest) Reset() {
+	*x = LeaseRequest{}
+	mi := &file_weir_v1_weir_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeaseRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeaseRequest) ProtoMessage() {}
+
+func (x *LeaseRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_weir_v1_weir_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeaseRequest.ProtoReflect.Descriptor instead.
+func (*LeaseRequest) Descriptor() ([]byte, []int) {
+	return file_weir_v1_weir_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *LeaseRequest) GetDomain() string {
+	if x != nil {
+		return x.Domain
+	}
+	return ""
+}
+
+func (x *LeaseRequest) GetPolicy() string {
+	if x != nil {
+		return x.Policy
+	}
+	return ""
+}
+
+func (x *LeaseRequest) GetDimensions() []*Dimension {
+	if x != nil {
+		return x.Dimensions
+	}
+	return nil
+}
+
+func (x *LeaseRequest) GetWant() int64 {
+	if x != nil {
+		return x.Want
+	}
+	return 0
+}
+
+func (x *LeaseRequest) GetTimeoutUs() int64 {
+	if x != nil {
+		return x.TimeoutUs
+	}
+	return 0
+}
+
+// LeaseResponse tells what may be spent.
+type LeaseResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// OK when something is granted, DENY when nothing is, or POLICY_NOT_FOUND.
+	Code Code `protobuf:"varint,1,opt,name=code,proto3,enum=weir.v1.Code" json:"code,omitempty"`
+	// Units to spend, 0 to want: what the tightest limit has, within the share of
+	// it that is leased (5% unless the server was told otherwise). They are
+	// charged, to all limits. Policies in shadow are not.
+	Granted int64 `protobuf:"varint,2,opt,name=granted,proto3" json:"granted,omitempty"`
+	// Units left of the limit in `quota`, after those granted.
+	Remaining int64 `protobuf:"varint,3,opt,name=remaining,proto3" json:"remaining,omitempty"`
+	// The lease ends so many microseconds after the request was sent, by the
+	// caller's own clock: the instant before sending plus this, less what that
+	// clock may be slow. Not one unit may be spent later. 0 when nothing is
+	// granted.
+	ExpiresAfterUs int64 `protobuf:"varint,4,opt,name=expires_after_us,json=expiresAfterUs,proto3" json:"expires_after_us,omitempty"`
+	// Microseconds after which a unit may be granted, when none is; see
+	// CheckResponse.retry_after_us. Else 0.
+	RetryAfterUs int64 `protobuf:"varint,5,opt,name=retry_after_us,json=retryAfterUs,proto3" json:"retry_after_us,omitempty"`
+	// The limit that grants least. Absent when no limit applies: all that is
+	// wanted is then granted.
+	Quota *Quota `protobuf:"bytes,7,opt,name=quota,proto3" json:"quota,omitempty"`
+	// The version of the policies that granted it.
+	PolicyVersion string `protobuf:"bytes,8,opt,name=policy_version,json=policyVersion,proto3" json:"policy_version,omitempty"`
+	// Why nothing was granted, or that no limit applies, or a switch is on.
+	Reason        Reason `protobuf:"varint,9,opt,name=reason,proto3,enum=weir.v1.Reason" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LeaseResponse) Reset() {
+	*x = LeaseResponse{}
+	mi := &file_weir_v1_weir_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LeaseResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LeaseResponse) ProtoMessage() {}
+
+func (x *LeaseResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_weir_v1_weir_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LeaseResponse.ProtoReflect.Descriptor instead.
+func (*LeaseResponse) Descriptor() ([]byte, []int) {
+	return file_weir_v1_weir_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *LeaseResponse) GetCode() Code {
+	if x != nil {
+		return x.Code
+	}
+	return Code_CODE_UNSPECIFIED
+}
+
+func (x *LeaseResponse) GetGranted() int64 {
+	if x != nil {
+		return x.Granted
+	}
+	return 0
+}
+
+func (x *LeaseResponse) GetRemaining() int64 {
+	if x != nil {
+		return x.Remaining
+	}
+	return 0
+}
+
+func (x *LeaseResponse) GetExpiresAfterUs() int64 {
+	if x != nil {
+		return x.ExpiresAfterUs
+	}
+	return 0
+}
+
+func (x *LeaseResponse) GetRetryAfterUs() int64 {
+	if x != nil {
+		return x.RetryAfterUs
+	}
+	return 0
+}
+
+func (x *LeaseResponse) GetQuota() *Quota {
+	if x != nil {
+		return x.Quota
+	}
+	return nil
+}
+
+func (x *LeaseResponse) GetPolicyVersion() string {
+	if x != nil {
+		return x.PolicyVersion
+	}
+	return ""
+}
+
+func (x *LeaseResponse) GetReason() Reason {
+	if x != nil {
+		return x.Reason
+	}
+	return Reason_REASON_NONE
+}
+
 var File_weir_v1_weir_proto protoreflect.FileDescriptor
 
 const file_weir_v1_weir_proto_rawDesc = "" +
@@ -1420,7 +1623,25 @@ const file_weir_v1_weir_proto_rawDesc = "" +
 	"\x0fReleaseResponse\x12!\n" +
 	"\x04code\x18\x01 \x01(\x0e2\r.weir.v1.CodeR\x04code\x12\x1a\n" +
 	"\breleased\x18\x02 \x01(\x03R\breleased\x12%\n" +
-	"\x0epolicy_version\x18\x03 \x01(\tR\rpolicyVersion*G\n" +
+	"\x0epolicy_version\x18\x03 \x01(\tR\rpolicyVersion\"\xa5\x01\n" +
+	"\fLeaseRequest\x12\x16\n" +
+	"\x06domain\x18\x01 \x01(\tR\x06domain\x12\x16\n" +
+	"\x06policy\x18\x02 \x01(\tR\x06policy\x122\n" +
+	"\n" +
+	"dimensions\x18\x03 \x03(\v2\x12.weir.v1.DimensionR\n" +
+	"dimensions\x12\x12\n" +
+	"\x04want\x18\x04 \x01(\x03R\x04want\x12\x1d\n" +
+	"\n" +
+	"timeout_us\x18\b \x01(\x03R\ttimeoutUs\"\xb0\x02\n" +
+	"\rLeaseResponse\x12!\n" +
+	"\x04code\x18\x01 \x01(\x0e2\r.weir.v1.CodeR\x04code\x12\x18\n" +
+	"\agranted\x18\x02 \x01(\x03R\agranted\x12\x1c\n" +
+	"\tremaining\x18\x03 \x01(\x03R\tremaining\x12(\n" +
+	"\x10expires_after_us\x18\x04 \x01(\x03R\x0eexpiresAfterUs\x12$\n" +
+	"\x0eretry_after_us\x18\x05 \x01(\x03R\fretryAfterUs\x12$\n" +
+	"\x05quota\x18\a \x01(\v2\x0e.weir.v1.QuotaR\x05quota\x12%\n" +
+	"\x0epolicy_version\x18\b \x01(\tR\rpolicyVersion\x12'\n" +
+	"\x06reason\x18\t \x01(\x0e2\x0f.weir.v1.ReasonR\x06reason*G\n" +
 	"\x04Mode\x12\x0f\n" +
 	"\vMODE_CHARGE\x10\x00\x12\r\n" +
 	"\tMODE_PEEK\x10\x01\x12\x0f\n" +
@@ -1465,12 +1686,13 @@ const file_weir_v1_weir_proto_rawDesc = "" +
 	"\x12CHARGE_MODE_ALWAYS\x10\x02\x12\x14\n" +
 	"\x10CHARGE_MODE_PEEK\x10\x03\x12\x16\n" +
 	"\x12CHARGE_MODE_REFUND\x10\x04\x12\x15\n" +
-	"\x11CHARGE_MODE_UP_TO\x10\x052\xca\x01\n" +
+	"\x11CHARGE_MODE_UP_TO\x10\x052\x82\x02\n" +
 	"\aLimiter\x126\n" +
 	"\x05Check\x12\x15.weir.v1.CheckRequest\x1a\x16.weir.v1.CheckResponse\x12I\n" +
 	"\n" +
 	"CheckBatch\x12\x1a.weir.v1.CheckBatchRequest\x1a\x1b.weir.v1.CheckBatchResponse(\x010\x01\x12<\n" +
-	"\aRelease\x12\x17.weir.v1.ReleaseRequest\x1a\x18.weir.v1.ReleaseResponseB.Z,github.com/weirlimit/weir/api/weir/v1;weirv1b\x06proto3"
+	"\aRelease\x12\x17.weir.v1.ReleaseRequest\x1a\x18.weir.v1.ReleaseResponse\x126\n" +
+	"\x05Lease\x12\x15.weir.v1.LeaseRequest\x1a\x16.weir.v1.LeaseResponseB.Z,github.com/weirlimit/weir/api/weir/v1;weirv1b\x06proto3"
 
 var (
 	file_weir_v1_weir_proto_rawDescOnce sync.Once
@@ -1485,7 +1707,7 @@ func file_weir_v1_weir_proto_rawDescGZIP() []byte {
 }
 
 var file_weir_v1_weir_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_weir_v1_weir_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_weir_v1_weir_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_weir_v1_weir_proto_goTypes = []any{
 	(Mode)(0),                  // 0: weir.v1.Mode
 	(Code)(0),                  // 1: weir.v1.Code
@@ -1503,6 +1725,8 @@ var file_weir_v1_weir_proto_goTypes = []any{
 	(*CheckBatchResponse)(nil), // 13: weir.v1.CheckBatchResponse
 	(*ReleaseRequest)(nil),     // 14: weir.v1.ReleaseRequest
 	(*ReleaseResponse)(nil),    // 15: weir.v1.ReleaseResponse
+	(*LeaseRequest)(nil),       // 16: weir.v1.LeaseRequest
+	(*LeaseResponse)(nil),      // 17: weir.v1.LeaseResponse
 }
 var file_weir_v1_weir_proto_depIdxs = []int32{
 	6,  // 0: weir.v1.CheckRequest.dimensions:type_name -> weir.v1.Dimension
@@ -1520,17 +1744,23 @@ var file_weir_v1_weir_proto_depIdxs = []int32{
 	8,  // 12: weir.v1.CheckBatchResponse.results:type_name -> weir.v1.CheckResponse
 	6,  // 13: weir.v1.ReleaseRequest.dimensions:type_name -> weir.v1.Dimension
 	1,  // 14: weir.v1.ReleaseResponse.code:type_name -> weir.v1.Code
-	7,  // 15: weir.v1.Limiter.Check:input_type -> weir.v1.CheckRequest
-	12, // 16: weir.v1.Limiter.CheckBatch:input_type -> weir.v1.CheckBatchRequest
-	14, // 17: weir.v1.Limiter.Release:input_type -> weir.v1.ReleaseRequest
-	8,  // 18: weir.v1.Limiter.Check:output_type -> weir.v1.CheckResponse
-	13, // 19: weir.v1.Limiter.CheckBatch:output_type -> weir.v1.CheckBatchResponse
-	15, // 20: weir.v1.Limiter.Release:output_type -> weir.v1.ReleaseResponse
-	18, // [18:21] is the sub-list for method output_type
-	15, // [15:18] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	6,  // 15: weir.v1.LeaseRequest.dimensions:type_name -> weir.v1.Dimension
+	1,  // 16: weir.v1.LeaseResponse.code:type_name -> weir.v1.Code
+	9,  // 17: weir.v1.LeaseResponse.quota:type_name -> weir.v1.Quota
+	2,  // 18: weir.v1.LeaseResponse.reason:type_name -> weir.v1.Reason
+	7,  // 19: weir.v1.Limiter.Check:input_type -> weir.v1.CheckRequest
+	12, // 20: weir.v1.Limiter.CheckBatch:input_type -> weir.v1.CheckBatchRequest
+	14, // 21: weir.v1.Limiter.Release:input_type -> weir.v1.ReleaseRequest
+	16, // 22: weir.v1.Limiter.Lease:input_type -> weir.v1.LeaseRequest
+	8,  // 23: weir.v1.Limiter.Check:output_type -> weir.v1.CheckResponse
+	13, // 24: weir.v1.Limiter.CheckBatch:output_type -> weir.v1.CheckBatchResponse
+	15, // 25: weir.v1.Limiter.Release:output_type -> weir.v1.ReleaseResponse
+	17, // 26: weir.v1.Limiter.Lease:output_type -> weir.v1.LeaseResponse
+	23, // [23:27] is the sub-list for method output_type
+	19, // [19:23] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_weir_v1_weir_proto_init() }
@@ -1544,7 +1774,7 @@ func file_weir_v1_weir_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_weir_v1_weir_proto_rawDesc), len(file_weir_v1_weir_proto_rawDesc)),
 			NumEnums:      6,
-			NumMessages:   10,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -38,6 +38,7 @@ const (
 	Limiter_Check_FullMethodName      = "/weir.v1.Limiter/Check"
 	Limiter_CheckBatch_FullMethodName = "/weir.v1.Limiter/CheckBatch"
 	Limiter_Release_FullMethodName    = "/weir.v1.Limiter/Release"
+	Limiter_Lease_FullMethodName      = "/weir.v1.Limiter/Lease"
 )
 
 // LimiterClient is the client API for Limiter service.
@@ -65,6 +66,13 @@ type LimiterClient interface {
 	// Release ends what a request holds of the limits of concurrency. Other
 	// limits keep what they were charged. It may be called more than once.
 	Release(ctx context.Context, in *ReleaseRequest, opts ...grpc.CallOption) (*ReleaseResponse, error)
+	// Lease takes units ahead, for a caller that has so many requests that it
+	// would rather not ask about each: it may spend what is granted by itself
+	// until the lease ends. What it does not spend is lost. Only policies that say
+	// `lease: auto` are leased; that others apply is INVALID_ARGUMENT, with a hint.
+	// Nothing is granted without the store: that it does not answer is
+	// UNAVAILABLE, whatever the policies' fail modes.
+	Lease(ctx context.Context, in *LeaseRequest, opts ...grpc.CallOption) (*LeaseResponse, error)
 }
 
 type limiterClient struct {
@@ -108,6 +116,16 @@ func (c *limiterClient) Release(ctx context.Context, in *ReleaseRequest, opts ..
 	return out, nil
 }
 
+func (c *limiterClient) Lease(ctx context.Context, in *LeaseRequest, opts ...grpc.CallOption) (*LeaseResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LeaseResponse)
+	err := c.cc.Invoke(ctx, Limiter_Lease_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // LimiterServer is the server API for Limiter service.
 // All implementations must embed UnimplementedLimiterServer
 // for forward compatibility.
@@ -133,6 +151,13 @@ type LimiterServer interface {
 	// Release ends what a request holds of the limits of concurrency. Other
 	// limits keep what they were charged. It may be called more than once.
 	Release(context.Context, *ReleaseRequest) (*ReleaseResponse, error)
+	// Lease takes units ahead, for a caller that has so many requests that it
+	// would rather not ask about each: it may spend what is granted by itself
+	// until the lease ends. What it does not spend is lost. Only policies that say
+	// `lease: auto` are leased; that others apply is INVALID_ARGUMENT, with a hint.
+	// Nothing is granted without the store: that it does not answer is
+	// UNAVAILABLE, whatever the policies' fail modes.
+	Lease(context.Context, *LeaseRequest) (*LeaseResponse, error)
 	mustEmbedUnimplementedLimiterServer()
 }
 
@@ -151,6 +176,9 @@ func (UnimplementedLimiterServer) CheckBatch(grpc.BidiStreamingServer[CheckBatch
 }
 func (UnimplementedLimiterServer) Release(context.Context, *ReleaseRequest) (*ReleaseResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Release not implemented")
+}
+func (UnimplementedLimiterServer) Lease(context.Context, *LeaseRequest) (*LeaseResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Lease not implemented")
 }
 func (UnimplementedLimiterServer) mustEmbedUnimplementedLimiterServer() {}
 func (UnimplementedLimiterServer) testEmbeddedByValue()                 {}
@@ -216,6 +244,24 @@ func _Limiter_Release_Handler(srv interface{}, ctx context.Context, dec func(int
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Limiter_Lease_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LeaseRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LimiterServer).Lease(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Limiter_Lease_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LimiterServer).Lease(ctx, req.(*LeaseRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Limiter_ServiceDesc is the grpc.ServiceDesc for Limiter service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -230,6 +276,10 @@ var Limiter_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Release",
 			Handler:    _Limiter_Release_Handler,
+		},
+		{
+			MethodName: "Lease",
+			Handler:    _Limiter_Lease_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

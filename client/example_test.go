@@ -22,6 +22,7 @@ import (
 const examplePolicies = `
 policies:
   - {id: api, by: [tenant], limits: [2/m], on_failure: open}
+  - {id: batch, by: [job], limits: [1000/m], lease: auto, on_failure: open}
 `
 
 // examplePolicy is an engine of this process.
@@ -111,4 +112,36 @@ func ExampleNew() {
 	}
 	fmt.Println(protect(&tls.Config{MinVersion: tls.VersionTLS13}, examplePolicy()))
 	// Output: <nil>
+}
+
+// A caller with very many requests takes units ahead and spends them by itself.
+func ExampleClient_Lease() {
+	address, stop := exampleServer()
+	defer stop()
+	limits, err := client.New(address, client.WithDeadline(time.Second))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = limits.Close() }()
+
+	request := &weir.Request{
+		Domain:      "default",
+		Policy:      "batch",
+		Descriptors: []weir.Descriptor{{Pairs: []weir.Pair{{Name: "job", Value: "nightly"}}}},
+	}
+	lease, err := limits.Lease(context.Background(), request, 200)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("granted", lease.Granted, "of", lease.Limit)
+	done := 0
+	for lease.Spend(1) { // false when all are spent, and when the lease has ended
+		done++
+	}
+	fmt.Println("no more than", lease.Granted, "done:", done <= 50)
+	// Output:
+	// granted 50 of 1000/m
+	// no more than 50 done: true
 }

@@ -16,6 +16,7 @@ import (
 type Engine interface {
 	weir.AsyncChecker
 	weir.Releaser
+	Leaser
 }
 
 // Limiter serves weir.v1.Limiter.

@@ -24,6 +24,7 @@ import (
 const policies = `
 policies:
   - {id: tenants, by: [tenant], limits: [3/m], on_failure: open}
+  - {id: bulk, by: [bulk], limits: [1000/365d fixed_window], lease: auto, on_failure: open}
   - {id: jobs, by: [worker], limits: [1 concurrency 30s], on_failure: open}
 `
 

@@ -123,10 +123,13 @@ func asked(r *weir.Request, d *weir.Descriptor) (int64, weirv1.Mode) {
 
 // Release returns the message that releases r, which is valid.
 func Release(r *weir.Request) *weirv1.ReleaseRequest {
-	out := &weirv1.ReleaseRequest{Domain: r.Domain, Policy: r.Policy, RequestId: r.ID}
+	return &weirv1.ReleaseRequest{Domain: r.Domain, Policy: r.Policy, RequestId: r.ID, Dimensions: dimensions(r)}
+}
+
+func dimensions(r *weir.Request) (out []*weirv1.Dimension) {
 	if len(r.Descriptors) > 0 {
 		for _, p := range r.Descriptors[0].Pairs {
-			out.Dimensions = append(out.Dimensions, &weirv1.Dimension{Name: p.Name, Value: p.Value})
+			out = append(out, &weirv1.Dimension{Name: p.Name, Value: p.Value})
 		}
 	}
 	return out

@@ -42,6 +42,11 @@
 // (weir.LossLateAnswer). A server that shuts down in good order is left without
 // either: what is outstanding is answered first.
 //
+// # Taking units ahead
+//
+// Lease asks for many units at once, which are then spent here, with no call for
+// each; see there.
+//
 // # Errors
 //
 // An error is a *weir.Error: CodeInvalid and CodePolicyNotFound for what the

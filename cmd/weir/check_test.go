@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/engine"
 	weirv1 "github.com/weirlimit/weir/api/weir/v1"
 	"github.com/weirlimit/weir/internal/native"
 	"github.com/weirlimit/weir/internal/rls"
@@ -32,6 +33,10 @@ func (f *fakeEngine) Check(_ context.Context, r *weir.Request, d *weir.Decision)
 
 func (f *fakeEngine) Submit(r *weir.Request, d *weir.Decision, done func(error)) {
 	done(f.Check(context.Background(), r, d))
+}
+
+func (f *fakeEngine) Lease(context.Context, *weir.Request, int64) (engine.LeaseGrant, error) {
+	return engine.LeaseGrant{}, nil
 }
 
 func (f *fakeEngine) Release(context.Context, *weir.Request) (int64, string, error) {

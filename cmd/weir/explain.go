@@ -23,6 +23,7 @@ type explainFlags struct {
 	output  string
 	redis   redisFlags
 	salt    saltFlags
+	lease   leaseDefault
 }
 
 func newExplain(sys system) *cobra.Command {
@@ -53,6 +54,7 @@ It asks no server and charges nothing.`,
 	addOutput(cmd, &f.output)
 	f.redis.register(flags)
 	f.salt.register(flags)
+	f.lease.register(flags)
 	return cmd
 }
 
@@ -101,6 +103,9 @@ func (f *explainFlags) load(ctx context.Context) (*policy.Set, error) {
 		return nil, err
 	}
 	o.Private = f.salt.private
+	if o.Lease, err = f.lease.auto(); err != nil {
+		return nil, err
+	}
 	loader, err := policyfile.New(o)
 	if err != nil {
 		return nil, err

@@ -28,6 +28,7 @@ type serveFlags struct {
 	identity identityFlags
 	salt     saltFlags
 	local    localFlags
+	lease    leaseDefault
 	peer     peerSettings
 
 	instances instanceFlags
@@ -85,6 +86,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	f.salt.register(flags)
 	f.instances.register(flags)
 	f.local.register(flags)
+	f.lease.register(flags)
 }
 
 // logger makes the log that the flags ask for.

@@ -102,13 +102,17 @@ func newServer(ctx context.Context, sys system, f *serveFlags, log *slog.Logger)
 // load loads the policies, or the sample. Files that are bad leave the server
 // without policies, not ended: they may be mended while it waits.
 func (s *server) load(ctx context.Context) error {
+	leased, err := s.flags.lease.auto()
+	if err != nil {
+		return err
+	}
 	if len(s.flags.config) == 0 {
 		return s.loadSample()
 	}
 	l, err := policyfile.New(policyfile.Options{
 		Paths: s.flags.config, Compat: s.flags.compat == "envoy", MergeDomains: s.flags.peer.mergeDomains,
 		Shadow: s.flags.peer.globalShadow, Quota: s.flags.peer.globalQuota,
-		DotFiles: s.flags.peer.dotFiles, CacheDir: s.flags.cacheDir, Private: s.flags.salt.private,
+		DotFiles: s.flags.peer.dotFiles, CacheDir: s.flags.cacheDir, Private: s.flags.salt.private, Lease: leased,
 	})
 	if err != nil {
 		return err

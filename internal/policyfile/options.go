@@ -49,6 +49,8 @@ type Options struct {
 	// Private is passed on to the compiler: the names of private dimensions, nil
 	// for its default.
 	Private []string
+	// Lease is passed on to the compiler: what policies do that do not say.
+	Lease bool
 	// DotFiles reads files and directories whose names begin with a dot, too.
 	// Names that begin with two dots are never read by themselves.
 	DotFiles bool
@@ -118,7 +120,7 @@ func (o *Options) setDefaults() {
 		o.Parse = func(name string, data []byte) (*policy.File, []policy.Problem) { return Parse(name, data, compat) }
 	}
 	if o.Compile == nil {
-		as := policy.Options{EnvoyCompat: o.Compat, MergeDomains: o.MergeDomains, EnvoyShadow: o.Shadow, EnvoyQuota: o.Quota, Private: o.Private}
+		as := policy.Options{EnvoyCompat: o.Compat, MergeDomains: o.MergeDomains, EnvoyShadow: o.Shadow, EnvoyQuota: o.Quota, Private: o.Private, Lease: o.Lease}
 		o.Compile = func(files []*policy.File) (*policy.Set, []policy.Problem) { return policy.Compile(files, as) }
 	}
 	if o.events == nil {

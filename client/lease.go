@@ -29,6 +29,7 @@ type Lease struct {
 
 	left  atomic.Int64
 	until time.Time
+	wall  time.Time // until, by the wall clock
 	now   func() time.Time
 }
 
@@ -79,6 +80,7 @@ func (c *Client) lease(ctx context.Context, r *weir.Request, want int64, now fun
 		Remaining: g.Remaining, Reason: g.Reason, PolicyVersion: g.PolicyVersion,
 		until: sent.Add(life - leaseMargin - life/leaseMarginPart), now: now,
 	}
+	l.wall = l.until.Round(0)
 	l.left.Store(g.Granted)
 	return l, nil
 }
@@ -118,7 +120,7 @@ func (l *Lease) Ended() bool {
 	now := l.now()
 	// By the monotonic clock, which nobody sets; and by the wall clock, which goes
 	// on while a machine is suspended. Whichever is later counts.
-	return !now.Before(l.until) || !now.Round(0).Before(l.until.Round(0))
+	return !now.Before(l.until) || !now.Round(0).Before(l.wall)
 }
 
 // Ends is when the lease does.

@@ -1,10 +1,17 @@
 package client
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"google.golang.org/grpc"
+
+	weirv1 "github.com/weirlimit/weir/api/weir/v1"
+
+	"github.com/weirlimit/weir"
 )
 
 // leaseAt is a lease that ends in 100 ms by a clock that the test turns.
@@ -14,6 +21,7 @@ func leaseAt(granted int64) (l *Lease, turn func(time.Duration)) {
 	l = &Lease{Granted: granted, until: start.Add(100 * time.Millisecond), now: func() time.Time {
 		return start.Add(time.Duration(passed.Load()))
 	}}
+	l.wall = l.until.Round(0)
 	l.left.Store(granted)
 	return l, func(d time.Duration) { passed.Add(int64(d)) }
 }
@@ -70,13 +78,49 @@ func TestSpendsNothingAfterTheEnd(t *testing.T) {
 }
 
 // TestSuspendedMachine: the monotonic clock stands still while a machine sleeps,
-// the wall clock does not.
+// the wall clock does not: it is then further on than the other knows.
 func TestSuspendedMachine(t *testing.T) {
 	l, _ := leaseAt(10)
-	asleep := l.now().Round(0).Add(time.Minute) // no monotonic reading: by the wall alone
-	l.now = func() time.Time { return asleep }
-	if l.Spend(1) {
-		t.Error("a minute later by the wall")
+	if l.wall = l.wall.Add(-99 * time.Millisecond); !l.Spend(1) {
+		t.Error("asleep for 99 ms of 100")
+	}
+	if l.wall = l.wall.Add(-time.Millisecond); l.Spend(1) {
+		t.Error("asleep for all of it")
+	}
+}
+
+// slowLimiter grants after what takes a while by the test's clock.
+type slowLimiter struct {
+	weirv1.LimiterClient
+	answer func() *weirv1.LeaseResponse
+}
+
+func (s slowLimiter) Lease(context.Context, *weirv1.LeaseRequest, ...grpc.CallOption) (*weirv1.LeaseResponse, error) {
+	return s.answer(), nil
+}
+
+// TestLifeCountsFromBeforeTheCall: nobody knows when within the call the units
+// were charged, so it counts as time of the lease.
+func TestLifeCountsFromBeforeTheCall(t *testing.T) {
+	start := time.Now()
+	now := start
+	c := &Client{config: config{deadline: time.Minute}, limiter: slowLimiter{answer: func() *weirv1.LeaseResponse {
+		now = now.Add(30 * time.Millisecond)
+		return &weirv1.LeaseResponse{Code: weirv1.Code_CODE_OK, Granted: 2, ExpiresAfterUs: 100_000}
+	}}}
+	l, err := c.lease(t.Context(), &weir.Request{Domain: "d"}, 5, func() time.Time { return now })
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := 100*time.Millisecond - time.Millisecond - 100*time.Microsecond
+	if got := l.Ends().Sub(start); got != end {
+		t.Errorf("ends after %v, want %v", got, end)
+	}
+	if now = start.Add(end - 1); !l.Spend(1) {
+		t.Error("before the end")
+	}
+	if now = start.Add(end); l.Spend(1) {
+		t.Error("at the end")
 	}
 }
 

@@ -27,6 +27,7 @@ policies:
   - {id: jobs, match: {job: "*"}, by: job, concurrency: 5, on_failure: open}
   - {id: small, match: {small: "*"}, by: small, limits: 19/s, lease: auto, on_failure: open}
   - {id: rolling, match: {rolling: "*"}, by: rolling, limits: 1000/s, lease: auto, on_failure: open}
+  - {id: mixed, match: {mixed: "*"}, by: mixed, limits: [400/m burst 400, 1000/s, 1000/h fixed_window], lease: auto, on_failure: open}
   - {id: minutely, match: {minutely: "*"}, by: minutely, limits: 100/m fixed_window, lease: auto, on_failure: open}
 `
 
@@ -90,6 +91,9 @@ func TestLeaseEndsWithItsWindow(t *testing.T) {
 	e := enginetest.New(t, leased, engine.Options{Store: memstore.New(memstore.WithClock(func() weir.Micros { return now }))})
 	if g, err := e.Lease(t.Context(), ask("rolling", "a"), 5); err != nil || g.Granted != 5 || g.ExpiresAfter > weir.Second/16 || g.ExpiresAfter < weir.Second/18 {
 		t.Errorf("rolling: %+v, %v", g, err)
+	}
+	if g, err := e.Lease(t.Context(), ask("mixed", "a"), 5); err != nil || g.Granted != 5 || g.ExpiresAfter > weir.Second/16 || g.ExpiresAfter < weir.Second/18 {
+		t.Errorf("the first to end is the second: %+v, %v", g, err)
 	}
 	now += weir.Minute - 100*weir.Millisecond
 	if g, err := e.Lease(t.Context(), ask("minutely", "a"), 5); err != nil || g.Granted != 5 || g.ExpiresAfter >= 100*weir.Millisecond || g.ExpiresAfter < 90*weir.Millisecond {

@@ -116,6 +116,11 @@ policies:
 	if split.Limit.String() != "101/365d" || split.Outcome.Granted != 1 || split.Outcome.Remaining < 96 || split.Outcome.Remaining > 100 || split.Outcome.Before.Used != 0 {
 		t.Errorf("the split charge: %+v", split)
 	}
+	twice := ask("tenant", "c")
+	twice.Descriptors = append(twice.Descriptors, twice.Descriptors[0])
+	if d := check(t, e, twice); d.Charges[0].Outcome.Granted != 2 || d.Charges[0].Outcome.Remaining > 96 || d.Charges[0].Outcome != d.Charges[2].Outcome {
+		t.Errorf("two descriptors in one counter: %+v", d.Charges)
+	}
 	big := ask("tenant", "b")
 	big.Cost = 27 // above a part's 26
 	if d := check(t, e, big); d.Allowed() || d.Reason != weir.ReasonTooCostly || d.Rule != "whales" || d.Limit.Count != 101 {

@@ -13,3 +13,7 @@ var seedHi, seedLo = maphash.MakeSeed(), maphash.MakeSeed()
 func Of(key string) ID {
 	return ID{hi: maphash.String(seedHi, key), lo: maphash.String(seedLo, key)}
 }
+
+// Spread returns one of n numbers from 0, the same for the same ID: for tables
+// that are cut up by ID.
+func (id ID) Spread(n int) int { return int(id.lo >> 32 % uint64(n)) }

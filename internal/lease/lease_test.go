@@ -103,7 +103,7 @@ func TestUntil(t *testing.T) {
 }
 
 // terms of a lease that nothing bounds.
-var free = lease.Terms{Refresh: lease.DefaultRefresh, Life: 498_500, Room: 1 << 40, Least: 1}
+var free = lease.Terms{Refresh: lease.DefaultRefresh, Life: 498_500, Most: 1 << 40, Least: 1}
 
 func TestSizer(t *testing.T) {
 	var s lease.Sizer
@@ -138,10 +138,12 @@ func TestSizerBounds(t *testing.T) {
 		want   int64
 	}{
 		"nothing":                  {func(*lease.Terms) {}, 100},
-		"room":                     {func(t *lease.Terms) { t.Room = 7 }, 7},
-		"no room":                  {func(t *lease.Terms) { t.Room = 0 }, 0},
+		"what may be held":         {func(t *lease.Terms) { t.Most = 7 }, 7},
+		"what is held":             {func(t *lease.Terms) { t.Most, t.Held = 80, 20 }, 60},
+		"all is held":              {func(t *lease.Terms) { t.Most, t.Held = 80, 80 }, 0},
+		"nothing may be held":      {func(t *lease.Terms) { t.Most = 0 }, 0},
 		"a cost above the size":    {func(t *lease.Terms) { t.Least = 150 }, 150},
-		"a cost above the room":    {func(t *lease.Terms) { t.Least, t.Room = 8, 7 }, 0},
+		"a cost above the room":    {func(t *lease.Terms) { t.Least, t.Most = 8, 7 }, 0},
 		"a short life":             {func(t *lease.Terms) { t.Life = 61_438 }, 30},
 		"the end of a window":      {func(t *lease.Terms) { t.Left = 20_000 }, 20},
 		"the very end of a window": {func(t *lease.Terms) { t.Left = 900 }, 0},
@@ -235,11 +237,12 @@ func TestSizerNeverAbove(t *testing.T) {
 			now += weir.Micros(rapid.Int64Range(0, 1_000_000).Draw(t, "wait"))
 			s.Ask(rapid.Int64Range(0, 1_000_000).Draw(t, "asked"))
 			terms := free
-			terms.Room = rapid.Int64Range(-5, 200_000).Draw(t, "room")
+			terms.Most = rapid.Int64Range(0, 200_000).Draw(t, "most")
+			terms.Held = rapid.Int64Range(0, 200_000).Draw(t, "held")
 			terms.Least = rapid.Int64Range(1, 50).Draw(t, "least")
 			terms.Left = weir.Micros(rapid.Int64Range(0, 1_000_000).Draw(t, "left"))
 			n := s.Want(now, terms)
-			if n < 0 || n > max(0, terms.Room) || n > 0 && n < terms.Least || s.Size() < 0 {
+			if n < 0 || n > max(0, terms.Most-terms.Held) || n > 0 && (n < terms.Least || s.Size() > terms.Most) {
 				t.Fatalf("want %d of %+v", n, terms)
 			}
 			if n > 0 {

@@ -66,7 +66,8 @@ type Terms struct {
 	Refresh weir.Micros // how long it should last
 	Life    weir.Micros // how long it can; see Config.Life
 	Left    weir.Micros // of a fixed window; 0 when that is not known or not so
-	Room    int64       // how many more units may be held
+	Most    int64       // how many units may be held; see Config.Most
+	Held    int64       // of which so many are
 	Least   int64       // fewer are of no use: the cost of a request
 }
 
@@ -80,7 +81,7 @@ func (s *Sizer) Want(now weir.Micros, t Terms) int64 {
 	// A lease that cannot live two intervals is to be used up in half its life:
 	// rates are not steady, and what is left at its end is lost.
 	span := min(t.Refresh, t.Life/2)
-	target := max(1, int64(s.rate*float64(span)/float64(weir.Second)))
+	target := max(1, min(t.Most, int64(s.rate*float64(span)/float64(weir.Second))))
 	switch {
 	case s.size == 0:
 		s.size = target
@@ -93,7 +94,7 @@ func (s *Sizer) Want(now weir.Micros, t Terms) int64 {
 	if t.Left > 0 {
 		n = min(n, int64(s.rate*float64(t.Left)/float64(weir.Second)))
 	}
-	if n = min(n, t.Room); n < max(1, t.Least) {
+	if n = min(n, t.Most-t.Held); n < max(1, t.Least) {
 		return 0
 	}
 	return n

@@ -2,8 +2,8 @@
 // by itself. It is the engine's Local stage, in two parts that are asked in this
 // order:
 //
-//	denials  a counter known to be used up until T denies until T
 //	leases   units taken from the store ahead of time are spent here
+//	denials  a counter known to be used up until T denies until T
 //
 // What is known is learnt from the store's own answers, is believed for a second
 // at most, and is gone with the set of policies it was learnt under. It is kept

@@ -16,6 +16,8 @@ type Options struct {
 	// Denials is how many counters the deny cache knows of; 0 or less is no deny
 	// cache.
 	Denials int
+	// Leases; without a store there are none.
+	Leases LeaseOptions
 }
 
 // Tier is the local tier. Make one with New.
@@ -41,6 +43,9 @@ func New(o Options) *Tier {
 	if o.Denials > 0 {
 		t.denials = newDenials(o.Denials)
 	}
+	if o.Leases.Store != nil {
+		t.leases = newLeaser(o.Leases)
+	}
 	return t
 }
 
@@ -51,11 +56,13 @@ func (t *Tier) Try(a *stage.Ask) (weir.Source, bool) {
 	if a.Entry.ID != "" {
 		return weir.SourceStore, false
 	}
-	if t.denials != nil && t.denials.try(a) {
-		return weir.SourceDenyCache, true
-	}
+	// Units in hand are spent although the store has none left: it counts them as
+	// spent already.
 	if t.leases != nil && t.leases.try(a) {
 		return weir.SourceLease, true
+	}
+	if t.denials != nil && t.denials.try(a) {
+		return weir.SourceDenyCache, true
 	}
 	return weir.SourceStore, false
 }

@@ -1,0 +1,146 @@
+package local
+
+import (
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/lease"
+	"github.com/weirlimit/weir/internal/stage"
+)
+
+// pool is what is left of one lease. From until on that is nothing.
+type pool struct {
+	units int64
+	until weir.Micros
+}
+
+func (p *pool) left(now weir.Micros) int64 {
+	if now >= p.until {
+		return 0
+	}
+	return p.units
+}
+
+// prefetchPart: a lease is renewed when this part of what was held is left.
+const prefetchPart = 5
+
+// holding is what is held of one counter, under one limit of one set of
+// policies.
+type holding struct {
+	limit  weir.Limit
+	serial uint32
+	turn   uint32 // numbers the wishes that were sent
+	busy   bool   // one is under way
+	key    string // the counter's name, in memory of its own
+
+	// Two leases: one is spent while the other is fetched. cur ends first.
+	cur, next pool
+	low       int64       // with no more than this, the next is fetched
+	pause     weir.Micros // not before then
+	grantedAt weir.Micros // when the last lease was asked for
+	sizer     lease.Sizer
+
+	remaining int64       // what the store had left after the last grant
+	resetAt   weir.Micros // when nothing is in use, as of then
+
+	bound    int64 // that all nodes together may hold: see LeaseStats
+	requests int64 // answered here, not yet told to the sketch
+	spent    int64 // units, not yet told to the counters
+	lost     int64 // the same
+}
+
+// of tells whether what is held may be spent on a charge.
+func (h *holding) of(a *stage.Ask, c *weir.Charge) bool {
+	return h.serial == a.Serial && h.limit == c.Meter.Limit
+}
+
+// renew makes h one of the charge's limit, with nothing held. It returns false
+// for a charge of an older set of policies, which leaves h as it is.
+func (h *holding) renew(a *stage.Ask, c *weir.Charge) bool {
+	if int32(a.Serial-h.serial) < 0 {
+		return false
+	}
+	h.drop()
+	*h = holding{
+		limit: c.Meter.Limit, serial: a.Serial, turn: h.turn, key: h.key,
+		requests: h.requests, spent: h.spent, lost: h.lost,
+	}
+	return true
+}
+
+// drop loses what is held.
+func (h *holding) drop() {
+	h.lost += h.cur.units + h.next.units
+	h.cur, h.next = pool{}, pool{}
+}
+
+// settle forgets what has ended.
+func (h *holding) settle(now weir.Micros) {
+	if h.cur.left(now) > 0 {
+		return
+	}
+	h.lost += h.cur.units
+	h.cur, h.next = h.next, pool{}
+	if h.cur.units > 0 && h.cur.left(now) == 0 {
+		h.lost += h.cur.units
+		h.cur = pool{}
+	}
+}
+
+// held is how many units there are to spend.
+func (h *holding) held(now weir.Micros) int64 { return h.cur.left(now) + h.next.left(now) }
+
+// take spends units, and returns until when the first of them was good; or
+// returns false.
+func (h *holding) take(now weir.Micros, units int64) (until weir.Micros, ok bool) {
+	h.settle(now)
+	if h.cur.units+h.next.left(now) < units {
+		return 0, false
+	}
+	h.spent += units
+	first := min(units, h.cur.units)
+	h.cur.units -= first
+	h.next.units -= units - first
+	return h.cur.until, true
+}
+
+// giveBack undoes a take, unless the lease that it took from has ended.
+func (h *holding) giveBack(units int64, until weir.Micros) {
+	h.spent -= units
+	if h.cur.until != until {
+		h.lost += units
+		return
+	}
+	h.cur.units += units
+}
+
+// grant takes over a lease.
+func (h *holding) grant(p pool) {
+	if h.cur.units == 0 {
+		h.cur, h.next = h.next, pool{}
+	}
+	switch {
+	case h.cur.units == 0:
+		h.cur = p
+	case h.next.units == 0:
+		h.next = p
+	default: // what is joined ends when the first of it does
+		h.next = pool{units: h.next.units + p.units, until: min(h.next.until, p.until)}
+	}
+	if h.next.units > 0 && h.next.until < h.cur.until {
+		h.cur, h.next = h.next, h.cur
+	}
+}
+
+// wants tells whether it is time for the next lease.
+func (h *holding) wants(now weir.Micros) bool {
+	return !h.busy && now >= h.pause && h.held(now) <= h.low && !h.sizer.Resting(now)
+}
+
+// tell fills o for a charge that was paid from here. What the store had left is
+// what it said last: others have taken from it since, and units have come back.
+func (h *holding) tell(c *weir.Charge, now weir.Micros, o *weir.Outcome) {
+	room := min(h.remaining+h.held(now), c.Meter.Capacity)
+	*o = weir.Outcome{
+		OK: true, Granted: c.Cost, Remaining: room, ResetAfter: max(0, h.resetAt-now),
+		Before: weir.Usage{Used: max(0, c.Meter.Capacity-room-c.Cost)},
+	}
+}

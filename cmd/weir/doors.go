@@ -127,6 +127,7 @@ func (s *server) adminHandler() http.Handler {
 	secured := s.tls[doorAdmin]
 	o := admin.Options{
 		Health: s.health, Metrics: s.metrics.Handler(), Stats: s.metrics.Stats, Rules: s.writeRules, Config: s.config,
+		Pages: []admin.Page{admin.HotKeys(s.hotKeys)},
 	}
 	if secured.config != nil {
 		// A page that has its own name resolve to this machine does not get past

@@ -31,10 +31,16 @@ func (f *localFlags) validate() error {
 // as it is.
 func (s *server) addLocal(o *engine.Options) error {
 	f := &s.flags.local
-	if err := f.validate(); err != nil || s.flags.redis.addrs == "" {
+	if err := f.validate(); err != nil {
 		return err
 	}
-	tier := local.New(local.Options{Denials: f.denyCache})
+	leases, err := s.flags.lease.options(o.Store)
+	if err != nil || s.flags.redis.addrs == "" {
+		return err
+	}
+	tier := local.New(local.Options{Denials: f.denyCache, Leases: leases})
+	s.tier = tier
+	s.showLeases()
 	s.metrics.DenyCache(func() int { return tier.Stats().Denials })
 	o.Local = tier
 	return nil

@@ -29,6 +29,7 @@ type serveFlags struct {
 	salt     saltFlags
 	local    localFlags
 	lease    leaseDefault
+	lease    leaseFlags
 	peer     peerSettings
 
 	instances instanceFlags

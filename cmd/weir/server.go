@@ -15,6 +15,7 @@ import (
 	"github.com/weirlimit/weir/engine"
 	"github.com/weirlimit/weir/internal/admin"
 	"github.com/weirlimit/weir/internal/forwardauth"
+	"github.com/weirlimit/weir/internal/local"
 	"github.com/weirlimit/weir/internal/obs"
 	"github.com/weirlimit/weir/internal/policyfile"
 	"github.com/weirlimit/weir/internal/pseudonym"
@@ -30,6 +31,7 @@ type server struct {
 	engine  *engine.Engine
 	ring    func() *pseudonym.Ring // what private values are named by
 	metrics *obs.Metrics
+	tier    *local.Tier // nil with counters in memory
 	health  *admin.Health
 	loader  *policyfile.Loader // nil when the sample is served
 

@@ -37,6 +37,8 @@ type LeaseOptions struct {
 	// HotRate is how many requests a second of one key, at this node, make it one
 	// to be leased. 0 is DefaultHotRate.
 	HotRate float64
+	// Watch has the keys asked for most found, and none leased.
+	Watch bool
 	// Keys is how many keys are held at most; 0 is DefaultLeaseKeys. A record
 	// takes some 350 bytes and the key.
 	Keys int
@@ -61,6 +63,7 @@ type leaser struct {
 	instances func() int
 	table     *keytable.Table[holding]
 	hot       *hotKeys
+	watch     bool
 	countAll  bool
 	wishes    chan *wish // those that are not under way
 	totals    leaseTotals
@@ -84,7 +87,7 @@ func newLeaser(o LeaseOptions) *leaser {
 	}
 	l := &leaser{
 		store: o.Store, config: o.Config.Settle(), instances: o.Instances,
-		table: keytable.New[holding](o.Keys), hot: newHotKeys(o.HotRate), countAll: o.countAll,
+		table: keytable.New[holding](o.Keys), hot: newHotKeys(o.HotRate), watch: o.Watch, countAll: o.countAll,
 		wishes: make(chan *wish, maxWishes), began: time.Now(),
 	}
 	for range maxWishes {
@@ -95,7 +98,7 @@ func newLeaser(o LeaseOptions) *leaser {
 
 // try pays a from leases.
 func (l *leaser) try(a *stage.Ask) bool {
-	if !leasable(a) {
+	if l.watch || !leasable(a) {
 		l.count(a)
 		return false
 	}
@@ -161,7 +164,7 @@ func leasable(a *stage.Ask) bool {
 	}
 	for i := range charges {
 		c := &charges[i]
-		if !a.Hints[i].Lease || c.Mode != weir.Enforce || c.Group != 0 || c.Twinning != weir.TwinNone ||
+		if !a.Hints[i].Lease || a.Hints[i].Spent || c.Mode != weir.Enforce || c.Group != 0 || c.Twinning != weir.TwinNone ||
 			c.Cost <= 0 || !lease.Leasable(c.Meter) {
 			return false
 		}
@@ -193,7 +196,7 @@ func (l *leaser) learn(a *stage.Ask) {
 	if a.Entry.ID != "" {
 		l.count(a) // was not tried
 	}
-	if a.Entry.Admitted && !a.Entry.Replayed && leasable(a) {
+	if !l.watch && a.Entry.Admitted && !a.Entry.Replayed && leasable(a) {
 		l.acquire(a, true)
 	}
 }

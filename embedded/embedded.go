@@ -7,7 +7,6 @@ import (
 
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/engine"
-	"github.com/weirlimit/weir/internal/local"
 	"github.com/weirlimit/weir/internal/policyfile"
 	"github.com/weirlimit/weir/memstore"
 	"github.com/weirlimit/weir/policy"
@@ -95,8 +94,14 @@ func newLimits(c *config, set *policy.Set) (*Limits, error) {
 		store, l.store = own, own
 	}
 	o := engine.Options{Store: store, Deadline: c.deadline, Hooks: c.hooks, Pseudonyms: names.ring}
-	if _, near := store.(*memstore.Store); !near && c.denials > 0 {
-		o.Local = local.New(local.Options{Denials: c.denials})
+	if _, near := store.(*memstore.Store); !near {
+		tier, err := c.local(store)
+		if err != nil {
+			return nil, err
+		}
+		if tier != nil { // a nil one would be an interface that is not nil
+			o.Local = tier
+		}
 	}
 	l.engine, err = engine.New(o)
 	if err != nil {

@@ -19,6 +19,7 @@ type config struct {
 	saltFile string
 	private  []string
 	denials  int
+	leases   *Leases
 }
 
 func newConfig(opts []Option) config {

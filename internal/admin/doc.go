@@ -9,6 +9,7 @@
 //	/stats         the counters as text, name: value
 //	/rlconfig      the loaded policies as text
 //	/config        version, files and problems as JSON
+//	/switch        what is forced past its limits; POST forces and lifts
 //	/debug/pprof/  profiles
 //
 // Health, the state behind /readyz, is also what a gRPC health service follows.
@@ -18,7 +19,7 @@
 // The listener belongs on loopback; there is no authentication. What is guarded
 // against is a browser on the same machine: a request is refused when its Host
 // is a name that was not allowed (DNS rebinding always comes with a name), or
-// when another site's page makes it. Nothing here changes the process, and no
+// when another site's page makes it. Nothing but /switch changes the process, and no
 // page shows the command line, the environment or a credential.
 //
 // # Concurrency and failure

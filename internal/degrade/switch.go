@@ -188,23 +188,39 @@ func (s *Switch) othersLocked(scope Scope, now time.Time) (kept []Forced) {
 }
 
 func checkForce(scope Scope, who, why string, span time.Duration) error {
-	bad := func(field, message, hint string) error {
-		return &weir.Error{Code: weir.CodeInvalid, Field: field, Message: message, Hint: hint}
-	}
 	switch {
 	case (scope.Policy == "") != (scope.Domain == ""):
 		return bad("policy", "a policy is named by its domain and its id", "give both, or neither for everything")
 	case span < 0 || span > MaxForce:
 		return bad("for", fmt.Sprintf("%s is outside 1s to %s", span, MaxForce), "change the policy if it is to last longer")
-	case strings.TrimSpace(who) == "":
-		return bad("who", "is missing", "say who forces it, for the log")
 	case strings.TrimSpace(why) == "":
 		return bad("why", "is missing", "say why it is forced, for the log")
 	}
-	for field, text := range map[string]string{"who": who, "why": why} {
-		if len(text) > maxWords || strings.ContainsFunc(text, func(r rune) bool { return r == unicode.ReplacementChar || !unicode.IsPrint(r) }) {
-			return bad(field, fmt.Sprintf("is no line of at most %d bytes of text", maxWords), "")
-		}
+	return CheckWords(who, why)
+}
+
+// CheckWords checks who gives an order and why: what goes into a log is a line
+// of text, and has a name to it.
+func CheckWords(who, why string) error {
+	switch {
+	case strings.TrimSpace(who) == "":
+		return bad("who", "is missing", "say who orders it, for the log")
+	case !isLine(who):
+		return bad("who", notALine, "")
+	case !isLine(why):
+		return bad("why", notALine, "")
 	}
 	return nil
+}
+
+var notALine = fmt.Sprintf("is no line of at most %d bytes of text", maxWords)
+
+func isLine(text string) bool {
+	return len(text) <= maxWords && !strings.ContainsFunc(text, func(r rune) bool {
+		return r == unicode.ReplacementChar || !unicode.IsPrint(r)
+	})
+}
+
+func bad(field, message, hint string) error {
+	return &weir.Error{Code: weir.CodeInvalid, Field: field, Message: message, Hint: hint}
 }

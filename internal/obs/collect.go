@@ -83,7 +83,7 @@ var _ prometheus.Collector = collector{}
 
 // Describe implements prometheus.Collector.
 func (c collector) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range descs {
+	for _, d := range slices.Concat(descs, standbyDescs) {
 		ch <- d
 	}
 }
@@ -112,6 +112,7 @@ func (c collector) Collect(ch chan<- prometheus.Metric) {
 	s.counter(evictedTotal, m.evicted.Load())
 	s.counter(panicsTotal, m.panics.Load())
 	s.rejections(m)
+	s.standby(m.standby)
 	s.config(&m.config)
 }
 

@@ -65,8 +65,9 @@ type Metrics struct {
 
 	// mu is held for the whole of a scrape and while sets change, so that a
 	// scrape sees all of a set or its rest, not both.
-	mu     sync.Mutex
-	config config
+	mu      sync.Mutex
+	config  config
+	standby Standby
 }
 
 const losses = int(weir.LossCorruptState) + 1

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/weirlimit/weir"
-	"github.com/weirlimit/weir/engine"
 	weirv1 "github.com/weirlimit/weir/api/weir/v1"
+	"github.com/weirlimit/weir/engine"
 	"github.com/weirlimit/weir/internal/native"
 	"github.com/weirlimit/weir/internal/rls"
 )

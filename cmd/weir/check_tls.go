@@ -42,6 +42,15 @@ func (f *clientTLSFlags) credentials() (credentials.TransportCredentials, error)
 	if !f.wanted() {
 		return insecure.NewCredentials(), nil
 	}
+	c, err := f.config()
+	if err != nil {
+		return nil, err
+	}
+	return credentials.NewTLS(c), nil
+}
+
+// config is how TLS is spoken.
+func (f *clientTLSFlags) config() (*tls.Config, error) {
 	if (f.cert == "") != (f.key == "") {
 		return nil, usage("give both", "--tls-cert and --tls-key go together")
 	}
@@ -61,7 +70,7 @@ func (f *clientTLSFlags) credentials() (credentials.TransportCredentials, error)
 		f.asked.Store(true)
 		return shown, nil
 	}
-	return credentials.NewTLS(c), nil
+	return c, nil
 }
 
 // hint says what to do about a connection that came to nothing, by what

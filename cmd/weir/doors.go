@@ -76,16 +76,16 @@ func (s *server) open() error {
 	return nil
 }
 
-func listen(name, addr string) (net.Listener, error) {
+func (s *server) listen(name, addr string) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, usage("choose another with --"+name, "listen for %s: %w", name, err)
 	}
-	return l, nil
+	return boundConnections(l, s.flags.degrade.maxConnections), nil
 }
 
 func (s *server) grpcDoor(envoy *rls.Server) (*door, error) {
-	l, err := listen(doorGRPC, s.flags.grpc)
+	l, err := s.listen(doorGRPC, s.flags.grpc)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (s *server) adminHandler() http.Handler {
 	secured := s.tls[doorAdmin]
 	o := admin.Options{
 		Health: s.health, Metrics: s.metrics.Handler(), Stats: s.metrics.Stats, Rules: s.writeRules, Config: s.config,
-		Pages: []admin.Page{admin.HotKeys(s.hotKeys)},
+		Pages: append(s.switchPages(), admin.HotKeys(s.hotKeys)),
 	}
 	if secured.config != nil {
 		// A page that has its own name resolve to this machine does not get past
@@ -159,7 +159,7 @@ func (l httpLog) Write(p []byte) (int, error) {
 }
 
 func (s *server) httpDoor(name, addr string, h http.Handler) (*door, error) {
-	l, err := listen(name, addr)
+	l, err := s.listen(name, addr)
 	if err != nil {
 		return nil, err
 	}
@@ -170,6 +170,7 @@ func (s *server) httpDoor(name, addr string, h http.Handler) (*door, error) {
 		ErrorLog: log.New(httpLog{s.log}, "", 0),
 	}
 	srv.Protocols.SetHTTP1(true)
+	srv.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: maxStreams}
 	serve := srv.Serve
 	if secured.config == nil {
 		srv.Protocols.SetUnencryptedHTTP2(true)

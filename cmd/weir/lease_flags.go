@@ -16,6 +16,7 @@ import (
 
 // leaseFlags say how units of hot keys are taken ahead.
 type leaseFlags struct {
+	leaseDefault
 	share   float64
 	refresh time.Duration
 	hotRate float64
@@ -25,6 +26,7 @@ type leaseFlags struct {
 const maxHotRate = 1e9
 
 func (f *leaseFlags) register(flags *pflag.FlagSet) {
+	f.leaseDefault.register(flags)
 	flags.Float64Var(&f.share, "lease-share", lease.DefaultShare,
 		"with --redis, `share` of a limit that all instances together may take ahead, for policies with lease: auto; 0 for none")
 	flags.DurationVar(&f.refresh, "lease-refresh", lease.DefaultRefresh.Duration(), "how long what is taken ahead should last")
@@ -35,8 +37,8 @@ func (f *leaseFlags) register(flags *pflag.FlagSet) {
 }
 
 // options are those of a tier before a store.
-func (f *leaseFlags) options(store weir.Store) (local.LeaseOptions, error) {
-	o := local.LeaseOptions{Store: store, HotRate: f.hotRate, Watch: f.share == 0}
+func (f *leaseFlags) options(store weir.Store, instances func() int) (local.LeaseOptions, error) {
+	o := local.LeaseOptions{Store: store, Instances: instances, HotRate: f.hotRate, Watch: f.share == 0}
 	if !o.Watch {
 		o.Config = lease.Config{Share: f.share, Refresh: weir.MicrosOf(f.refresh)}
 		if err := o.Config.Validate(); err != nil {

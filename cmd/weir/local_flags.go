@@ -34,10 +34,11 @@ func (s *server) addLocal(o *engine.Options) error {
 	if err := f.validate(); err != nil {
 		return err
 	}
-	leases, err := s.flags.lease.options(o.Store)
+	leases, err := s.flags.lease.options(o.Store, s.instances)
 	if err != nil || s.flags.redis.addrs == "" {
 		return err
 	}
+	o.Leases = leases.Config
 	tier := local.New(local.Options{Denials: f.denyCache, Leases: leases})
 	s.tier = tier
 	s.showLeases()

@@ -28,8 +28,8 @@ type serveFlags struct {
 	identity identityFlags
 	salt     saltFlags
 	local    localFlags
-	lease    leaseDefault
 	lease    leaseFlags
+	degrade  degradeFlags
 	peer     peerSettings
 
 	instances instanceFlags
@@ -88,6 +88,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	f.instances.register(flags)
 	f.local.register(flags)
 	f.lease.register(flags)
+	f.degrade.register(flags)
 }
 
 // logger makes the log that the flags ask for.

@@ -41,6 +41,7 @@ type server struct {
 	followed []followed
 	watch    storeWatch
 	guard    storeGuard
+	standby  standby
 
 	instances      func() int // how many share the counters; see joinInstances
 	leaveInstances func()
@@ -60,6 +61,9 @@ type followed struct {
 
 func newServer(ctx context.Context, sys system, f *serveFlags, log *slog.Logger) (*server, error) {
 	s := &server{flags: f, sys: sys, log: log, metrics: obs.New(obs.Options{Version: buildVersion()}), health: admin.NewHealth(partPolicies)}
+	if err := f.degrade.check(); err != nil {
+		return nil, err
+	}
 	if err := s.openTLS(); err != nil {
 		return nil, err
 	}
@@ -77,11 +81,13 @@ func newServer(ctx context.Context, sys system, f *serveFlags, log *slog.Logger)
 	if f.redis.files != nil {
 		s.followed = append(s.followed, followed{"redis certificates", f.redis.files})
 	}
-	options := engine.Options{Store: store, Deadline: f.deadline, Hooks: hooks, Pseudonyms: s.ring}
+	options := engine.Options{Store: store, Deadline: f.deadline, Hooks: hooks, Pseudonyms: s.ring, Instances: s.instances}
 	if err := s.addLocal(&options); err != nil {
 		_ = store.Close()
 		return nil, err
 	}
+	s.standby.instances = s.instances
+	s.standby.open(f, &options, s.metrics)
 	s.engine, err = engine.New(options)
 	if err != nil {
 		return nil, err
@@ -212,6 +218,7 @@ func (s *server) run(ctx context.Context) error {
 		wg.Go(func() { f.file.Watch(work, func(err error) { s.reloaded(f.name, err) }) })
 	}
 	wg.Go(func() { s.reloadOnHangup(work, hup) })
+	wg.Go(func() { s.watchSwitch(work) })
 	if s.flags.redis.addrs != "" { // memory always answers
 		wg.Go(func() { s.watchStore(work) })
 	}

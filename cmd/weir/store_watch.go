@@ -27,6 +27,7 @@ type storeWatch struct {
 	why            atomic.Uint32 // the weir.Code of the last that failed
 	away           bool          // of the one who looks
 	breakers       breakerWatch
+	load           loadWatch
 }
 
 // hooks returns h with the notes taken besides.
@@ -38,7 +39,11 @@ func (w *storeWatch) hooks(h weir.Hooks) weir.Hooks {
 		breaker(shard, state)
 	}
 	h.Degraded = func(d *weir.Decision, err error) {
-		w.note(err)
+		if weir.CodeOf(err) == weir.CodeOverload {
+			w.load.shed.Add(1)
+		} else {
+			w.note(err)
+		}
 		degraded(d, err)
 	}
 	h.StoreCall = func(c weir.StoreCall) {
@@ -97,6 +102,9 @@ func (s *server) watchStore(ctx context.Context) {
 		}
 		s.tellBreakers()
 		s.guard.look(ctx, s.watch.away, s.log)
+		if s.watch.load.look() {
+			s.tellLoad()
+		}
 		select {
 		case <-ctx.Done():
 			return

@@ -101,7 +101,7 @@ func (p *Pass) chooseID() { p.Request.ID, p.chosen = p.gate.ids.next(), true }
 // that is to be given back.
 func (p *Pass) acquired() bool {
 	d := &p.Decision
-	if d.Reason == weir.ReasonDegraded { // a store that did not answer in time may have counted
+	if d.Reason == weir.ReasonDegraded || d.Source == weir.SourceBackstop { // a store that did not answer in time may have counted
 		return p.chosen
 	}
 	if !d.Allowed() || d.Reason == weir.ReasonNoRule || d.Replayed {

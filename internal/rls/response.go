@@ -2,6 +2,7 @@ package rls
 
 import (
 	"math"
+	"math/rand/v2"
 	"strconv"
 
 	corev3 "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
@@ -10,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/respond"
 )
 
 // response translates a decision on r.
@@ -24,10 +26,21 @@ func (s *Server) response(r *weir.Request, d *weir.Decision) *pb.RateLimitRespon
 	if s.opts.Headers.Enabled {
 		out.ResponseHeadersToAdd = s.headers(out.Statuses)
 	}
+	if !d.Allowed() && d.Reason == weir.ReasonDegraded {
+		out.ResponseHeadersToAdd = append(out.ResponseHeadersToAdd, retryLater(d))
+	}
 	if s.opts.Metadata {
 		out.DynamicMetadata = metadata(d)
 	}
 	return out
+}
+
+// retryLater tells those who were denied because nothing could be decided when
+// to come back, not all at once. The protocol has no status but over its limit:
+// an error would have Envoy let them through, or not, by its own setting.
+func retryLater(d *weir.Decision) *corev3.HeaderValue {
+	seconds := respond.RetryAfter(d, rand.Int64N)
+	return &corev3.HeaderValue{Key: "retry-after", Value: strconv.FormatInt(seconds, 10)}
 }
 
 func codeOf(ok bool) pb.RateLimitResponse_Code {

@@ -93,8 +93,9 @@ func newLimits(c *config, set *policy.Set) (*Limits, error) {
 		own := memstore.New(memstore.WithHooks(c.hooks))
 		store, l.store = own, own
 	}
-	o := engine.Options{Store: store, Deadline: c.deadline, Hooks: c.hooks, Pseudonyms: names.ring}
-	if _, near := store.(*memstore.Store); !near {
+	o := engine.Options{Store: store, Deadline: c.deadline, Hooks: c.hooks, Pseudonyms: names.ring, Instances: c.instances}
+	if _, near := store.(*memstore.Store); !near { // which always answers
+		standBy(c, &o)
 		tier, err := c.local(store)
 		if err != nil {
 			return nil, err

@@ -9,7 +9,8 @@ import (
 )
 
 // Leases says how units of hot counters are taken ahead. The zero value is
-// right for one program alone.
+// right for most; with several programs on one store, say how many by
+// WithInstances.
 type Leases struct {
 	// Share of a limit that all programs together may take ahead, above 0 and at
 	// most 0.5; 0 is 0.05.
@@ -19,9 +20,6 @@ type Leases struct {
 	// HotRate is how many requests a second of one counter, in this program, have
 	// it leased; 0 is 50.
 	HotRate float64
-	// Instances is how many programs and servers share the store, this one
-	// included. It is asked for each lease and must not block; nil is 1.
-	Instances func() int
 }
 
 // WithLeases takes units of hot counters ahead, of policies with lease: auto, from
@@ -36,7 +34,7 @@ func (c *config) local(store weir.Store) (*local.Tier, error) {
 	o := local.Options{Denials: c.denials}
 	if l := c.leases; l != nil {
 		o.Leases = local.LeaseOptions{
-			Store: store, Instances: l.Instances, HotRate: l.HotRate,
+			Store: store, Instances: c.instances, HotRate: l.HotRate,
 			Config: lease.Config{Share: l.Share, Refresh: weir.MicrosOf(l.Refresh)}.Settle(),
 		}
 		if err := o.Leases.Config.Validate(); err != nil {

@@ -20,6 +20,8 @@ type config struct {
 	private  []string
 	denials  int
 	leases   *Leases
+
+	instances func() int
 }
 
 func newConfig(opts []Option) config {
@@ -50,6 +52,13 @@ func WithStore(s weir.Store) Option { return func(c *config) { c.store = s } }
 // store that WithStore gives, each for a second at most: 65536 unless set, none
 // with 0. Counters in this process's memory need none. See docs/local-tier.md.
 func WithDenyCache(counters int) Option { return func(c *config) { c.denials = counters } }
+
+// WithInstances says how many processes share the store of WithStore, this one
+// included: while the store is away each lets through its part of every limit,
+// and what may be taken ahead is shared among them. It is asked often, must not
+// block, and is 1 unless set. The last number known is the best
+// answer while nobody can be asked.
+func WithInstances(n func() int) Option { return func(c *config) { c.instances = n } }
 
 // WithDeadline bounds how long a check waits for the store, 10 ms unless set.
 func WithDeadline(d time.Duration) Option { return func(c *config) { c.deadline = d } }

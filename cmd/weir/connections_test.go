@@ -1,0 +1,79 @@
+package main
+
+import (
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/weirlimit/weir"
+)
+
+// TestBoundConnections: beyond the bound a connection waits until one is
+// closed, and who waits to accept one ends with the listener.
+func TestBoundConnections(t *testing.T) {
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := boundConnections(inner, 2)
+	accepted := make(chan net.Conn)
+	ended := make(chan error, 1)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				ended <- err
+				return
+			}
+			accepted <- c
+		}
+	}()
+	for range 3 {
+		c, err := net.Dial("tcp", inner.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Close() }()
+	}
+	first, second := <-accepted, <-accepted
+	select {
+	case <-accepted:
+		t.Error("a third was accepted")
+	case <-time.After(50 * time.Millisecond):
+	}
+	_ = first.Close()
+	_ = first.Close() // gives its place back once
+	third := <-accepted
+	_ = l.Close()
+	if err := <-ended; !errors.Is(err, net.ErrClosed) {
+		t.Error(err)
+	}
+	_ = l.Close()
+	_ = second.Close()
+	_ = third.Close()
+	if n := len(l.(*boundListener).slots); n != 0 {
+		t.Errorf("%d places are still held", n)
+	}
+}
+
+// TestLoadWatch: requests that were kept out say nothing of the store, and are
+// told once.
+func TestLoadWatch(t *testing.T) {
+	var w storeWatch
+	h := w.hooks(weir.Hooks{Degraded: func(*weir.Decision, error) {}, StoreCall: func(weir.StoreCall) {}})
+	for i, step := range []struct {
+		shed          int
+		changed, over bool
+	}{{0, false, false}, {3, true, true}, {1, false, true}, {0, true, false}, {0, false, false}} {
+		for range step.shed {
+			h.Degraded(&weir.Decision{}, &weir.Error{Code: weir.CodeOverload})
+		}
+		if w.look() || w.away {
+			t.Errorf("step %d: the store is taken to be away", i)
+		}
+		if changed := w.load.look(); changed != step.changed || w.load.over != step.over {
+			t.Errorf("step %d: changed %v, over %v", i, changed, w.load.over)
+		}
+	}
+}

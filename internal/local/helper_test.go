@@ -19,7 +19,7 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	w := &world{t: t, now: 1_700_000_041 * weir.Second} // a second past the minute
-	w.store = memstore.New(memstore.WithClock(func() weir.Micros { return w.now }))
+	w.store = memstore.New(memstore.WithMaxKeys(10_000), memstore.WithClock(func() weir.Micros { return w.now }))
 	return w
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/weirlimit/weir/bench/internal/peer"
-	"github.com/weirlimit/weir/bench/internal/stat"
+	"github.com/weirlimit/weir/internal/latency"
 	"github.com/weirlimit/weir/internal/redistest"
 )
 
@@ -153,7 +153,7 @@ type load struct {
 	wg     sync.WaitGroup // every caller has ended
 
 	mu      sync.Mutex // guards the rest until wait returns
-	latency stat.Histogram
+	latency latency.Histogram
 	failed  int
 	denied  int
 }
@@ -181,7 +181,7 @@ func startLoad(ctx context.Context, l peer.Limiter, sc Scenario) *load {
 // call is one caller. The end of a call is the start of the next: one reading
 // of the clock for each.
 func (run *load) call(ctx context.Context, l peer.Limiter, keys []string, src rand.Source) {
-	var latency stat.Histogram
+	var took latency.Histogram
 	failed, denied := 0, 0
 	rng := rand.New(src)
 	last := time.Now()
@@ -199,14 +199,14 @@ func (run *load) call(ctx context.Context, l peer.Limiter, keys []string, src ra
 			case !ok:
 				denied++
 			default:
-				latency.Record(now.Sub(last))
+				took.Record(now.Sub(last))
 			}
 		}
 		last = now
 	}
 	run.mu.Lock()
 	defer run.mu.Unlock()
-	run.latency.Merge(&latency)
+	run.latency.Merge(&took)
 	run.failed += failed
 	run.denied += denied
 }

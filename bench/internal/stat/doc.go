@@ -1,8 +1,6 @@
-// Package stat is the arithmetic of the comparison: medians with their spread,
-// and a histogram of latencies that costs nanoseconds to feed.
+// Package stat is the arithmetic of the comparison: medians with their spread.
 //
 // Medians and not means, because a busy neighbour on the machine makes one
-// round slow, not all of them. Everything here is pure. A Summary is safe to
-// copy; a Histogram is not safe for concurrent use, so each caller keeps its
-// own and they are merged afterwards.
+// round slow, not all of them. Everything here is pure, and a Summary is safe to
+// copy.
 package stat

@@ -1,4 +1,4 @@
-package stat
+package latency
 
 import (
 	"math/bits"

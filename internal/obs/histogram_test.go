@@ -42,11 +42,15 @@ func TestBucketsAreThoseOfASearch(t *testing.T) {
 	}
 }
 
+// observe looks at the bounds of one bit length, one after the other.
 func TestBoundsAreFarEnoughApart(t *testing.T) {
 	for _, s := range []shape{durations, sizes} {
-		for i := 1; i < len(s.bounds); i++ {
-			if s.bounds[i] < 2*s.bounds[i-1] {
-				t.Errorf("%d after %d: observe looks at one bound only", s.bounds[i], s.bounds[i-1])
+		if len(s.bounds) >= maxBuckets || !slices.IsSorted(s.bounds) {
+			t.Errorf("%d bounds: %v", len(s.bounds), s.bounds)
+		}
+		for i := 2; i < len(s.bounds); i++ {
+			if s.bounds[i] < 2*s.bounds[i-2] {
+				t.Errorf("%d, %d and %d are too near each other", s.bounds[i-2], s.bounds[i-1], s.bounds[i])
 			}
 		}
 	}

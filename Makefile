@@ -19,7 +19,7 @@ SCRIPTS := .ci/run $(wildcard scripts/*)
 tool     = $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build run setup test test-traefik lint fmt generate generate-check bench fuzz soak
+.PHONY: help build run setup test test-traefik lint fmt generate generate-check bench chaos fuzz soak
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,7 @@ setup: ## install what the tests need, or say what to install
 test: setup ## run every test of every module, with the race detector
 	CGO_ENABLED=1 $(GO) test -race -timeout 15m ./...
 	$(GO) test -run Allocat ./... # what the race detector's own allocations would hide
+	$(GO) test -count 1 -timeout 5m ./internal/chaos # every fault for some seconds, by itself: it measures
 	@for m in $(filter-out .,$(MODULES)); do ( set -x; cd $$m; \
 		$(GO) build -buildvcs=false -o /dev/null ./... && $(GO) vet ./... && $(GO) test -timeout 5m ./... \
 	); done
@@ -70,6 +71,10 @@ bench: setup ## compare with other limiters, memory and Redis, in one interleave
 test-traefik: setup ## build Traefik, which takes minutes, and test examples/traefik with it
 	scripts/traefik
 	WEIR_TRAEFIK=$(CURDIR)/bin/traefik $(GO) test -count 1 -tags traefik -run '^TestTraefik$$' -v ./internal/gatewaytest
+
+chaos: setup ## break Redis under load in every way, for long, and write docs/reliability.md
+	WEIR_CHAOS=long WEIR_CHAOS_REPORT=$(CURDIR)/docs/reliability.md \
+		$(GO) test -count 1 -timeout 60m -run '^TestChaos$$' -v ./internal/chaos
 
 fuzz: setup ## fuzz every target, FUZZTIME (30s) each
 	@pkgs=$$($(GO) list ./...); \

@@ -1,0 +1,145 @@
+//go:build !race
+
+package chaos
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weirlimit/weir/internal/redistest"
+)
+
+// onCluster starts a cluster with a weir serve before it, under load. With
+// require-full-coverage, which is Redis's default, all shards refuse while one
+// is away: docs/redis.md says to turn it off.
+func onCluster(t *testing.T, f form, n int, args ...string) (*redistest.Cluster, *rig) {
+	t.Helper()
+	c := redistest.StartCluster(t, n, n, redistest.WithConfig("cluster-require-full-coverage", "no"))
+	w := serve(t, launch{args: append([]string{"--redis", strings.Join(c.Addrs(), ",")}, args...)})
+	w.awaitReady()
+	r := newRig(t, f, w)
+	r.load()
+	return c, r
+}
+
+// awaitDegraded waits until a client was given a degraded answer, and holds that
+// the next scrape shows it.
+func (r *rig) awaitDegraded() {
+	r.t.Helper()
+	await(r.t, "a degraded answer", func() error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.mu.degraded == 0 {
+			return errors.New("none yet")
+		}
+		return nil
+	})
+	r.visible()
+}
+
+func killPrimary(t *testing.T, f form) *outcome {
+	c, r := onCluster(t, f, 3)
+	victim := c.Primaries()[0]
+	replica := c.ReplicasOf(victim)[0]
+	before := r.mark("kill -9")
+	victim.Stop()
+	r.awaitDegraded()
+	c.AwaitPromotion(replica)
+	promoted := time.Now()
+	during := r.mark("promoted")
+	r.hold(recovery + f.after)
+	j := r.end("kill -9")
+	j.felt(before, during)
+	j.inTime("until promotion", before, during)
+	j.inTime("afterwards", during, j.last)
+	j.note("store-backed %v after promotion", j.backWithin(promoted, recovery).Round(10*time.Millisecond))
+	j.within(1)
+	return j.out
+}
+
+func stopPrimary(t *testing.T, f form) *outcome {
+	c, r := onCluster(t, f, 3)
+	victim := c.Primaries()[0]
+	replica := c.ReplicasOf(victim)[0]
+	before := r.mark("SIGSTOP")
+	victim.Pause()
+	r.awaitDegraded()
+	c.AwaitPromotion(replica)
+	promoted := time.Now()
+	during := r.mark("promoted")
+	r.hold(recovery)
+	resumed := r.mark("SIGCONT")
+	victim.Resume()
+	r.hold(f.after)
+	j := r.end("SIGSTOP, SIGCONT")
+	j.felt(before, during)
+	j.inTime("until promotion", before, during)
+	j.inTime("until SIGCONT", during, resumed)
+	j.inTime("afterwards", resumed, j.last)
+	j.note("store-backed %v after promotion", j.backWithin(promoted, recovery).Round(10*time.Millisecond))
+	j.within(1)
+	j.unleaked(before)
+	return j.out
+}
+
+// reshard moves 1000 slots with their keys, one tenant's among them in any case.
+func reshard(t *testing.T, f form) *outcome {
+	c, r := onCluster(t, f, 3, "--deadline", f.unfelt.String())
+	from, to := c.Primaries()[0], c.Primaries()[1]
+	slots := make([]int, 1000)
+	for i := range slots {
+		slots[i] = i
+	}
+	before := r.mark("reshard")
+	c.MigrateSlots(from, to, slots...)
+	r.mark("resharded")
+	r.hold(f.after)
+	j := r.end("reshard")
+	j.unfelt(before, j.last)
+	j.inTime("throughout", before, j.last)
+	j.within(0)
+	return j.out
+}
+
+func gracefulFailover(t *testing.T, f form) *outcome {
+	c, r := onCluster(t, f, 3, "--deadline", f.unfelt.String())
+	replica := c.ReplicasOf(c.Primaries()[0])[0]
+	before := r.mark("failover")
+	c.Failover(replica)
+	r.mark("failed over")
+	r.hold(f.after)
+	j := r.end("graceful failover")
+	j.unfelt(before, j.last)
+	j.inTime("throughout", before, j.last)
+	j.within(0)
+	return j.out
+}
+
+// oneOfTen counts the fail-open answers of the minute in which a tenth of the
+// shards was away. At a fixed rate that is known before the minute is over, as
+// soon as there are no more: the rest of it is not waited for.
+func oneOfTen(t *testing.T, f form) *outcome {
+	f.keys *= 10 // so that every shard has some
+	c, r := onCluster(t, f, 10)
+	victim := c.Primaries()[0]
+	replica := c.ReplicasOf(victim)[0]
+	before := r.mark("kill -9")
+	victim.Stop()
+	r.awaitDegraded()
+	c.AwaitPromotion(replica)
+	promoted := time.Now()
+	r.mark("promoted")
+	r.hold(recovery + f.after)
+	j := r.end("one of ten")
+	j.felt(before, j.last)
+	j.inTime("since the kill", before, j.last)
+	j.backWithin(promoted, recovery)
+	share := total(j.last.less(before).degraded) / float64(60*f.rate)
+	j.note("%s of a minute's decisions", shareText(share))
+	if share >= 0.01 {
+		t.Errorf("%s of a minute's decisions were not the store's, want less than 1%%", shareText(share))
+	}
+	return j.out
+}

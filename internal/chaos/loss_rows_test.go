@@ -1,0 +1,131 @@
+//go:build !race
+
+package chaos
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/redistest"
+)
+
+func scriptFlush(t *testing.T, f form) *outcome {
+	return emptied(t, f, "SCRIPT FLUSH", 0, func(s *redistest.Server) { s.MustDo("SCRIPT", "FLUSH") })
+}
+
+func flushAll(t *testing.T, f form) *outcome {
+	return emptied(t, f, "FLUSHALL", 1, func(s *redistest.Server) { s.MustDo("FLUSHALL") })
+}
+
+func emptyRestart(t *testing.T, f form) *outcome {
+	return emptied(t, f, "empty restart", 1, (*redistest.Server).Restart)
+}
+
+// emptied has a server forget something.
+func emptied(t *testing.T, f form, name string, bursts float64, do func(*redistest.Server)) *outcome {
+	within := deadline
+	if name != "empty restart" {
+		within = f.unfelt
+	}
+	s, r := onSingle(t, f, "--deadline", within.String())
+	before := r.mark("%s", name)
+	do(s)
+	done := time.Now()
+	r.hold(f.fault + f.after)
+	j := r.end(name)
+	j.inTime("throughout", before, j.last)
+	j.within(bursts)
+	j.backWithin(done, recovery)
+	if name != "empty restart" {
+		j.unfelt(before, j.last)
+	}
+	return j.out
+}
+
+func fullNoEviction(t *testing.T, f form) *outcome { return full(t, f, "noeviction") }
+
+func fullEvicting(t *testing.T, f form) *outcome {
+	o := full(t, f, "allkeys-lru")
+	refused(t, "allkeys-lru")
+	return o
+}
+
+// full has a server run out of memory. A server below what an empty one needs
+// has no memory to win by evicting, either.
+func full(t *testing.T, f form, policy string) *outcome {
+	s, r := onSingle(t, f)
+	before := r.mark("maxmemory, %s", policy)
+	s.ConfigSet("maxmemory-policy", policy)
+	s.ConfigSet("maxmemory", "100kb")
+	r.awaitDegraded()
+	r.hold(f.fault)
+	during := r.mark("maxmemory 0")
+	s.ConfigSet("maxmemory", "0")
+	back := time.Now()
+	r.awaitBack()
+	j := r.end("maxmemory, " + policy)
+	j.felt(before, during)
+	j.inTime("while full", before, during)
+	j.only("oom", "breaker", "timeout")
+	j.backWithin(back, lookAgain+recovery)
+	return j.out
+}
+
+// calm is how many round trips a store that is known to refuse may see: those
+// that open the breaker, and a look now and then.
+const calm = 40
+
+func readOnly(t *testing.T, f form) *outcome {
+	return refusing(t, f, "READONLY", weir.CodeReadOnly,
+		func(s *redistest.Server) { s.MustDo("REPLICAOF", "127.0.0.1", "1") },
+		func(s *redistest.Server) { s.MustDo("REPLICAOF", "NO", "ONE") })
+}
+
+func noAuth(t *testing.T, f form) *outcome {
+	return refusing(t, f, "NOAUTH", weir.CodeNoAuth, func(s *redistest.Server) {
+		s.MustDo("ACL", "SETUSER", "weir", "resetpass", ">rotated")
+		s.MustDo("CLIENT", "KILL", "USER", "weir")
+	}, func(s *redistest.Server) { s.MustDo("ACL", "SETUSER", "weir", "resetpass", ">secret") })
+}
+
+func noPerm(t *testing.T, f form) *outcome {
+	return refusing(t, f, "NOPERM", weir.CodeNoPerm,
+		func(s *redistest.Server) { s.MustDo("ACL", "SETUSER", "weir", "-evalsha", "-eval") },
+		func(s *redistest.Server) { s.MustDo("ACL", "SETUSER", "weir", "+@all") })
+}
+
+// refusing has a server refuse what it is asked, for a reason that must be the
+// one that is counted, and that must not be tried again and again.
+func refusing(t *testing.T, f form, name string, code weir.Code, begin, end func(*redistest.Server)) *outcome {
+	s := redistest.Start(t, redistest.WithACL("weir on >secret ~* &* +@all"))
+	w := serve(t, launch{
+		args: []string{"--redis", s.Addr()},
+		env:  []string{"WEIR_REDIS_USER=weir", "WEIR_REDIS_PASSWORD=secret"},
+	})
+	w.awaitReady()
+	r := newRig(t, f, w)
+	r.load()
+	before := r.mark("%s", name)
+	begin(s)
+	r.awaitDegraded()
+	r.hold(f.fault)
+	during := r.mark("undone")
+	end(s)
+	back := time.Now()
+	r.awaitBack()
+	j := r.end(name)
+	j.felt(before, during)
+	j.inTime("while refused", before, during)
+	seen := during.less(before)
+	if seen.degraded[code.String()]+seen.storeErrors[code.String()] == 0 {
+		t.Errorf("no reason %v among degraded %v and store errors %v", code, seen.degraded, seen.storeErrors)
+	}
+	j.only(code.String(), "breaker", "refused", "timeout") // connections that were killed, and checks that waited for others
+	j.note("%.0f round trips while refused", seen.storeCalls)
+	if seen.storeCalls > calm+4*f.fault.Seconds() {
+		t.Errorf("%.0f round trips to a server that refuses, for %.0f degraded answers: want at most %d and 4 a second", seen.storeCalls, total(seen.degraded), calm)
+	}
+	j.backWithin(back, lookAgain+recovery)
+	return j.out
+}

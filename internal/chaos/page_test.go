@@ -1,0 +1,52 @@
+package chaos
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// page is docs/reliability.md.
+func page(f form, machine string, at time.Time, outcomes []*outcome) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `# Reliability
+
+<!-- Made by make chaos; changes to this file are lost. -->
+
+What is done to Redis under load, what must hold meanwhile, and what was measured. `+"`make chaos`"+` runs it again and writes
+this page; `+"`make test`"+` has a short form of every row.
+
+Measured on %s, on %s. Load: open loop, %d requests a second unless the row says otherwise, seed %d, %d tenants, half of
+them above their limit of %d/s burst %d all the time. The deadline B of a check is %v. Latencies are the server's own
+(`+"`weir_check_duration_seconds`"+`), as the bound of the bucket they fall into. Extra is what the worst tenant was given beyond
+burst + rate x T, in bursts. Each row also holds that at least %.0f%% of the load was sent in time and answered, that no client
+went without an answer of the server's, that the fault was felt, and that the server counted exactly the degraded
+answers that clients got.
+`, at.UTC().Format("2006-01-02"), machine, f.rate, f.seed, f.keys, tightRate, tightBurst, deadline, 100*attained)
+	fault := ""
+	for _, o := range outcomes {
+		if o.fault != fault {
+			fault = o.fault
+			fmt.Fprintf(&b, "\n## %s\n\nMust hold: %s.\n\n", strings.ToUpper(fault[:1])+fault[1:], o.bounds)
+			b.WriteString("| row | | load | client errors | degraded (reasons) | p50 | p99 | extra | |\n|---|---|---|---|---|---|---|---|---|\n")
+		}
+		b.WriteString(o.cells() + "\n")
+	}
+	return b.String()
+}
+
+// machine is what the figures depend on, without a name.
+func machine() string {
+	model := "an unknown processor"
+	if b, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.Lines(string(b)) {
+			if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+				model = strings.TrimSpace(value)
+				break
+			}
+		}
+	}
+	return fmt.Sprintf("%d cores of %s, %s/%s, %s", runtime.NumCPU(), model, runtime.GOOS, runtime.GOARCH, runtime.Version())
+}

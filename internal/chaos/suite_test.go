@@ -1,0 +1,107 @@
+//go:build !race
+
+package chaos
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+// scenario is one fault, and what must hold.
+type scenario struct {
+	name   string
+	fault  string // the line of the table that it belongs to
+	bounds string
+	run    func(t *testing.T, f form) *outcome
+	// waits says what of the server a row is waiting for. Such a row is not run,
+	// is named in the log, and breaks the long form.
+	waits string
+}
+
+// scenarios are all there are, in the order of the table.
+var scenarios = []scenario{
+	{"kill -9", faultKill, boundsKill, killPrimary, "the backstop"},
+	{"SIGSTOP, SIGCONT", faultStop, boundsStop, stopPrimary, "the backstop"},
+	{"all of it gone", faultGone, boundsGone, allGone, "the backstop"},
+	{"gone at boot", faultGone, boundsGone, goneAtBoot, "the backstop"},
+	{"slow", faultSlow, boundsSlow, slowRedis, "the breaker"},
+	{"resets", faultSlow, boundsSlow, resets, "the breaker"},
+	{"half-open", faultSlow, boundsSlow, halfOpen, "the breaker"},
+	{"partition", faultPartition, boundsPartition, partition, "the breaker"},
+	{"reshard", faultReshard, boundsReshard, reshard, ""},
+	{"graceful failover", faultReshard, boundsReshard, gracefulFailover, ""},
+	{"SCRIPT FLUSH", faultFlush, boundsFlush, scriptFlush, ""},
+	{"FLUSHALL", faultFlush, boundsFlush, flushAll, ""},
+	{"empty restart", faultFlush, boundsFlush, emptyRestart, ""},
+	{"maxmemory, noeviction", faultMemory, boundsMemory, fullNoEviction, ""},
+	{"maxmemory, allkeys-lru", faultMemory, boundsMemory, fullEvicting, "weir doctor"},
+	{"READONLY", faultRefused, boundsRefused, readOnly, ""},
+	{"NOAUTH", faultRefused, boundsRefused, noAuth, "the breaker"},
+	{"NOPERM", faultRefused, boundsRefused, noPerm, "the breaker"},
+	{"lease holder stopped", faultLease, boundsLease, leaseHolder, "leases"},
+	{"one of ten", faultTenth, boundsTenth, oneOfTen, ""},
+	{"random keys", faultFlood, boundsFlood, randomKeys, ""},
+	{"flood", faultFlood, boundsFlood, flood, ""},
+}
+
+// The lines of the table.
+const (
+	faultKill  = "`kill -9` of a primary"
+	boundsKill = "0 client errors; p99 <= B+5 ms; degraded visible in the next scrape; " +
+		">= 99% store-backed within 2 s of promotion; extra admission <= 1 burst per key"
+	faultStop       = "SIGSTOP of a primary, then SIGCONT"
+	boundsStop      = "the same; goroutines bounded; nothing leaked"
+	faultGone       = "all Redis gone, also at boot"
+	boundsGone      = "serves within 2 s of start; a check takes < 100 us at p50; per-policy mode obeyed"
+	faultSlow       = "slow Redis (50 +- 20 ms), resets, half-open connections"
+	boundsSlow      = "p99 <= B+5 ms; breaker open within 250 ms; no return to closed while slow"
+	faultPartition  = "partition (network namespace, link down)"
+	boundsPartition = "as SIGSTOP; heals without a restart; at most 2 dials a second per node"
+	faultReshard    = "reshard of 1000 slots, graceful failover"
+	boundsReshard   = "0 errors, 0 degraded"
+	faultFlush      = "SCRIPT FLUSH, FLUSHALL, empty restart"
+	boundsFlush     = "0 errors; extra <= 1 burst"
+	faultMemory     = "maxmemory with noeviction; with an evicting policy"
+	boundsMemory    = "degraded and counted; `weir doctor` refuses an evicting policy"
+	faultRefused    = "READONLY, NOAUTH, NOPERM"
+	boundsRefused   = "classified reason; no retry loop"
+	faultLease      = "lease holder stopped past its expiry, then resumed"
+	boundsLease     = "spends nothing expired; extra <= nodes x L"
+	faultTenth      = "10 + 10 cluster, one primary killed"
+	boundsTenth     = "fail-open share visible in the next scrape, under 1% of that minute's decisions"
+	faultFlood      = "a million random keys; one tenant flooding"
+	boundsFlood     = "memory bounded; other tenants' decisions unchanged, their p99 within 2x"
+)
+
+// TestChaos runs every row. The long form writes the report when all of them
+// were run: make chaos.
+func TestChaos(t *testing.T) {
+	f := theForm()
+	var outcomes []*outcome
+	for _, s := range scenarios {
+		began := time.Now()
+		t.Run(s.name, func(t *testing.T) {
+			if s.waits != "" && f.name == longForm.name {
+				t.Fatalf("row not run: it waits for %s", s.waits)
+			}
+			if s.waits != "" {
+				t.Skipf("row not run: it waits for %s", s.waits)
+			}
+			o := &outcome{failed: true}
+			defer func() {
+				o.name, o.fault, o.bounds, o.failed = s.name, s.fault, s.bounds, t.Failed()
+				outcomes = append(outcomes, o)
+			}()
+			if got := s.run(t, f); got != nil {
+				o = got
+			}
+		})
+		t.Logf("%s: %v", s.name, time.Since(began).Round(10*time.Millisecond))
+	}
+	if file := os.Getenv("WEIR_CHAOS_REPORT"); file != "" && len(outcomes) == len(scenarios) {
+		if err := os.WriteFile(file, []byte(page(f, machine(), time.Now(), outcomes)), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -37,7 +37,7 @@ setup: ## install what the tests need, or say what to install
 test: setup ## run every test of every module, with the race detector
 	CGO_ENABLED=1 $(GO) test -race -timeout 15m ./...
 	$(GO) test -run Allocat ./... # what the race detector's own allocations would hide
-	$(GO) test -count 1 -timeout 5m ./internal/chaos # every fault for some seconds, by itself: it measures
+	$(GO) test -count 1 -timeout 10m ./internal/chaos # every fault for some seconds, by itself: it measures
 	@for m in $(filter-out .,$(MODULES)); do ( set -x; cd $$m; \
 		$(GO) build -buildvcs=false -o /dev/null ./... && $(GO) vet ./... && $(GO) test -timeout 5m ./... \
 	); done

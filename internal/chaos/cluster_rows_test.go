@@ -14,7 +14,7 @@ import (
 // onCluster starts a cluster with a weir serve before it, under load. With
 // require-full-coverage, which is Redis's default, all shards refuse while one
 // is away: docs/redis.md says to turn it off.
-func onCluster(t *testing.T, f form, n int, args ...string) (*redistest.Cluster, *rig) {
+func onCluster(t testing.TB, f form, n int, args ...string) (*redistest.Cluster, *rig) {
 	t.Helper()
 	c := redistest.StartCluster(t, n, n, redistest.WithConfig("cluster-require-full-coverage", "no"))
 	w := serve(t, launch{args: append([]string{"--redis", strings.Join(c.Addrs(), ",")}, args...)})
@@ -39,7 +39,7 @@ func (r *rig) awaitDegraded() {
 	r.visible()
 }
 
-func killPrimary(t *testing.T, f form) *outcome {
+func killPrimary(t testing.TB, f form) *outcome {
 	c, r := onCluster(t, f, 3)
 	victim := c.Primaries()[0]
 	replica := c.ReplicasOf(victim)[0]
@@ -59,7 +59,7 @@ func killPrimary(t *testing.T, f form) *outcome {
 	return j.out
 }
 
-func stopPrimary(t *testing.T, f form) *outcome {
+func stopPrimary(t testing.TB, f form) *outcome {
 	c, r := onCluster(t, f, 3)
 	victim := c.Primaries()[0]
 	replica := c.ReplicasOf(victim)[0]
@@ -85,7 +85,7 @@ func stopPrimary(t *testing.T, f form) *outcome {
 }
 
 // reshard moves 1000 slots with their keys, one tenant's among them in any case.
-func reshard(t *testing.T, f form) *outcome {
+func reshard(t testing.TB, f form) *outcome {
 	c, r := onCluster(t, f, 3, "--deadline", f.unfelt.String())
 	from, to := c.Primaries()[0], c.Primaries()[1]
 	slots := make([]int, 1000)
@@ -103,7 +103,7 @@ func reshard(t *testing.T, f form) *outcome {
 	return j.out
 }
 
-func gracefulFailover(t *testing.T, f form) *outcome {
+func gracefulFailover(t testing.TB, f form) *outcome {
 	c, r := onCluster(t, f, 3, "--deadline", f.unfelt.String())
 	replica := c.ReplicasOf(c.Primaries()[0])[0]
 	before := r.mark("failover")
@@ -120,7 +120,7 @@ func gracefulFailover(t *testing.T, f form) *outcome {
 // oneOfTen counts the fail-open answers of the minute in which a tenth of the
 // shards was away. At a fixed rate that is known before the minute is over, as
 // soon as there are no more: the rest of it is not waited for.
-func oneOfTen(t *testing.T, f form) *outcome {
+func oneOfTen(t testing.TB, f form) *outcome {
 	f.keys *= 10 // so that every shard has some
 	c, r := onCluster(t, f, 10)
 	victim := c.Primaries()[0]

@@ -18,7 +18,7 @@ const memoryBound = 256 << 20
 
 // randomKeys asks for ever new tenants. Redis is given the room it takes; the
 // server in between must not grow with it.
-func randomKeys(t *testing.T, f form) *outcome {
+func randomKeys(t testing.TB, f form) *outcome {
 	const rate = 10_000
 	s := redistest.Start(t)
 	w := serve(t, launch{args: []string{"--redis", s.Addr(), "--deadline", f.unfelt.String()}})
@@ -53,7 +53,7 @@ func randomKeys(t *testing.T, f form) *outcome {
 }
 
 // flood has one tenant ask ten times as often as all others together.
-func flood(t *testing.T, f form) *outcome {
+func flood(t testing.TB, f form) *outcome {
 	s := redistest.Start(t)
 	w := serve(t, launch{args: []string{"--redis", s.Addr(), "--deadline", f.unfelt.String()}})
 	w.awaitReady()

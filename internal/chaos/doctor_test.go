@@ -12,7 +12,7 @@ import (
 
 // refused holds that weir doctor refuses a server with an evicting policy, and
 // says which setting it is.
-func refused(t *testing.T, policy string) {
+func refused(t testing.TB, policy string) {
 	t.Helper()
 	s := redistest.Start(t, redistest.WithConfig("maxmemory-policy", policy), redistest.WithConfig("maxmemory", "100mb"))
 	out, err := exec.Command(binary(t), "doctor", "--redis", s.Addr()).CombinedOutput()

@@ -12,7 +12,7 @@ import (
 )
 
 // onSingle starts a server with a weir serve before it, under load.
-func onSingle(t *testing.T, f form, args ...string) (*redistest.Server, *rig) {
+func onSingle(t testing.TB, f form, args ...string) (*redistest.Server, *rig) {
 	t.Helper()
 	s := redistest.Start(t)
 	w := serve(t, launch{args: append([]string{"--redis", s.Addr()}, args...)})
@@ -22,7 +22,7 @@ func onSingle(t *testing.T, f form, args ...string) (*redistest.Server, *rig) {
 	return s, r
 }
 
-func allGone(t *testing.T, f form) *outcome {
+func allGone(t testing.TB, f form) *outcome {
 	s, r := onSingle(t, f)
 	before := r.mark("kill -9")
 	s.Stop()
@@ -45,7 +45,7 @@ func allGone(t *testing.T, f form) *outcome {
 	return j.out
 }
 
-func goneAtBoot(t *testing.T, f form) *outcome {
+func goneAtBoot(t testing.TB, f form) *outcome {
 	s := redistest.Start(t)
 	s.Stop()
 	w := serve(t, launch{args: []string{"--redis", s.Addr()}})

@@ -27,7 +27,7 @@ var built struct {
 }
 
 // binary is the program under test, built once and without the race detector.
-func binary(t *testing.T) string {
+func binary(t testing.TB) string {
 	t.Helper()
 	built.Do(func() {
 		if built.dir, built.err = os.MkdirTemp("", "weir-chaos-"); built.err != nil {
@@ -46,6 +46,7 @@ func binary(t *testing.T) string {
 }
 
 func TestMain(m *testing.M) {
+	precedence()
 	code := m.Run()
 	if built.dir != "" {
 		_ = os.RemoveAll(built.dir) // of a machine's temporary files
@@ -55,7 +56,7 @@ func TestMain(m *testing.M) {
 
 // instance is one weir serve.
 type instance struct {
-	t           *testing.T
+	t           testing.TB
 	proc        *proctest.Process
 	grpc, admin string
 	log         string
@@ -73,7 +74,7 @@ type launch struct {
 }
 
 // serve starts a weir serve with the suite's policies. It does not wait.
-func serve(t *testing.T, l launch) *instance {
+func serve(t testing.TB, l launch) *instance {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "policies.yaml"), []byte(policies), 0o600); err != nil {
@@ -153,7 +154,7 @@ func (w *instance) page(path string) (string, error) {
 }
 
 // await tries until f has no error.
-func await(t *testing.T, what string, f func() error) {
+func await(t testing.TB, what string, f func() error) {
 	t.Helper()
 	err := errors.New("not tried")
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {

@@ -76,23 +76,12 @@ func (j *judged) felt(from, to sample) {
 	}
 }
 
-// unfelt holds that nothing was noticed. In the short form, which shares its
-// machine, some checks may time out where an idle timer was late as well: by
-// half of their deadline, and not one in a hundred of them.
+// unfelt holds that nothing was noticed.
 func (j *judged) unfelt(from, to sample) {
 	j.t.Helper()
-	seen := to.less(from)
-	n := total(seen.degraded)
-	if n == 0 {
-		return
+	if d := to.less(from); total(d.degraded) != 0 {
+		j.t.Errorf("degraded answers: %v", d.degraded)
 	}
-	late := latest(j.mu.pulses, from.at, to.at)
-	if j.form.name == shortForm.name && late >= j.form.unfelt/2 && n == seen.degraded["timeout"] && n <= 0.01*total(seen.sources) {
-		j.note("excused: %.0f timeouts on a machine that was %v late", n, late.Round(time.Millisecond))
-		j.t.Logf("excused: %.0f timeouts on a machine that was %v late", n, late)
-		return
-	}
-	j.t.Errorf("degraded answers: %v; the machine was at most %v late", seen.degraded, late)
 }
 
 // visible holds that what clients have been answered so far is in the next

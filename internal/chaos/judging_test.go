@@ -154,3 +154,35 @@ func TestPage(t *testing.T) {
 		t.Errorf("two faults:\n%s", got)
 	}
 }
+
+// An attempt fails by itself, ends where it was told to, and cleans up.
+func TestAttempt(t *testing.T) {
+	var order []string
+	a := try(t, func(t testing.TB) {
+		t.Cleanup(func() { order = append(order, "first") })
+		t.Cleanup(func() { order = append(order, "second"); t.Log("seen", t.Failed()) })
+		t.Errorf("an error")
+		t.Fatal("the end")
+		order = append(order, "not reached")
+	})
+	if !a.Failed() || t.Failed() || strings.Join(order, " ") != "second first" {
+		t.Errorf("failed %v, order %v", a.Failed(), order)
+	}
+	if got := strings.Join(a.mu.lines, " "); got != "broken: an error broken: the end\n seen true\n" {
+		t.Errorf("said %q", got)
+	}
+	if a := try(t, func(t testing.TB) { panic("on purpose") }); !a.Failed() || !strings.Contains(a.mu.lines[0], "on purpose") {
+		t.Errorf("after a panic: %q", a.mu.lines)
+	}
+	if a := try(t, func(t testing.TB) { t.Log("well") }); a.Failed() {
+		t.Error("failed without a reason")
+	}
+	a.mu.pulses = []pulse{{time.Now(), disturbance}}
+	if _, yes := a.disturbed(); yes {
+		t.Error("disturbed by what is allowed")
+	}
+	a.mu.pulses = append(a.mu.pulses, pulse{time.Now(), disturbance + 1})
+	if late, yes := a.disturbed(); !yes || late != disturbance+1 {
+		t.Errorf("not disturbed by %v", late)
+	}
+}

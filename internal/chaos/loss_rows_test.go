@@ -10,20 +10,20 @@ import (
 	"github.com/weirlimit/weir/internal/redistest"
 )
 
-func scriptFlush(t *testing.T, f form) *outcome {
+func scriptFlush(t testing.TB, f form) *outcome {
 	return emptied(t, f, "SCRIPT FLUSH", 0, func(s *redistest.Server) { s.MustDo("SCRIPT", "FLUSH") })
 }
 
-func flushAll(t *testing.T, f form) *outcome {
+func flushAll(t testing.TB, f form) *outcome {
 	return emptied(t, f, "FLUSHALL", 1, func(s *redistest.Server) { s.MustDo("FLUSHALL") })
 }
 
-func emptyRestart(t *testing.T, f form) *outcome {
+func emptyRestart(t testing.TB, f form) *outcome {
 	return emptied(t, f, "empty restart", 1, (*redistest.Server).Restart)
 }
 
 // emptied has a server forget something.
-func emptied(t *testing.T, f form, name string, bursts float64, do func(*redistest.Server)) *outcome {
+func emptied(t testing.TB, f form, name string, bursts float64, do func(*redistest.Server)) *outcome {
 	within := deadline
 	if name != "empty restart" {
 		within = f.unfelt
@@ -43,9 +43,9 @@ func emptied(t *testing.T, f form, name string, bursts float64, do func(*rediste
 	return j.out
 }
 
-func fullNoEviction(t *testing.T, f form) *outcome { return full(t, f, "noeviction") }
+func fullNoEviction(t testing.TB, f form) *outcome { return full(t, f, "noeviction") }
 
-func fullEvicting(t *testing.T, f form) *outcome {
+func fullEvicting(t testing.TB, f form) *outcome {
 	o := full(t, f, "allkeys-lru")
 	refused(t, "allkeys-lru")
 	return o
@@ -53,7 +53,7 @@ func fullEvicting(t *testing.T, f form) *outcome {
 
 // full has a server run out of memory. A server below what an empty one needs
 // has no memory to win by evicting, either.
-func full(t *testing.T, f form, policy string) *outcome {
+func full(t testing.TB, f form, policy string) *outcome {
 	s, r := onSingle(t, f)
 	before := r.mark("maxmemory, %s", policy)
 	s.ConfigSet("maxmemory-policy", policy)
@@ -76,20 +76,20 @@ func full(t *testing.T, f form, policy string) *outcome {
 // that open the breaker, and a look now and then.
 const calm = 40
 
-func readOnly(t *testing.T, f form) *outcome {
+func readOnly(t testing.TB, f form) *outcome {
 	return refusing(t, f, "READONLY", weir.CodeReadOnly,
 		func(s *redistest.Server) { s.MustDo("REPLICAOF", "127.0.0.1", "1") },
 		func(s *redistest.Server) { s.MustDo("REPLICAOF", "NO", "ONE") })
 }
 
-func noAuth(t *testing.T, f form) *outcome {
+func noAuth(t testing.TB, f form) *outcome {
 	return refusing(t, f, "NOAUTH", weir.CodeNoAuth, func(s *redistest.Server) {
 		s.MustDo("ACL", "SETUSER", "weir", "resetpass", ">rotated")
 		s.MustDo("CLIENT", "KILL", "USER", "weir")
 	}, func(s *redistest.Server) { s.MustDo("ACL", "SETUSER", "weir", "resetpass", ">secret") })
 }
 
-func noPerm(t *testing.T, f form) *outcome {
+func noPerm(t testing.TB, f form) *outcome {
 	return refusing(t, f, "NOPERM", weir.CodeNoPerm,
 		func(s *redistest.Server) { s.MustDo("ACL", "SETUSER", "weir", "-evalsha", "-eval") },
 		func(s *redistest.Server) { s.MustDo("ACL", "SETUSER", "weir", "+@all") })
@@ -97,7 +97,7 @@ func noPerm(t *testing.T, f form) *outcome {
 
 // refusing has a server refuse what it is asked, for a reason that must be the
 // one that is counted, and that must not be tried again and again.
-func refusing(t *testing.T, f form, name string, code weir.Code, begin, end func(*redistest.Server)) *outcome {
+func refusing(t testing.TB, f form, name string, code weir.Code, begin, end func(*redistest.Server)) *outcome {
 	s := redistest.Start(t, redistest.WithACL("weir on >secret ~* &* +@all"))
 	w := serve(t, launch{
 		args: []string{"--redis", s.Addr()},

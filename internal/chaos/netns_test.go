@@ -18,13 +18,13 @@ import (
 //	load, /metrics  outer[0] ---- inner[0]  weir serve
 //	redis-server    outer[1] -x-- inner[1]
 type namespace struct {
-	t            *testing.T
+	t            testing.TB
 	name         string
 	outer, inner [2]string // addresses
 }
 
 // newNamespace makes one. It ends with the test.
-func newNamespace(t *testing.T) *namespace {
+func newNamespace(t testing.TB) *namespace {
 	t.Helper()
 	if _, err := exec.LookPath("ip"); err != nil {
 		t.Fatal("ip not found: run scripts/setup or apt-get install iproute2")
@@ -73,7 +73,7 @@ func (n *namespace) cut() { n.ip("link", "set", n.name+"o1", "down") }
 func (n *namespace) heal() { n.ip("link", "set", n.name+"o1", "up") }
 
 // dials is how many connections were begun in the namespace of a process.
-func dials(t *testing.T, pid int) int {
+func dials(t testing.TB, pid int) int {
 	t.Helper()
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/snmp", pid))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // partition cuts the link between weir and Redis: no packet arrives, and nobody
 // is told. Who dials gets no answer either, so dials are counted.
-func partition(t *testing.T, f form) *outcome {
+func partition(t testing.TB, f form) *outcome {
 	n := newNamespace(t)
 	s := redistest.Start(t, redistest.WithConfig("bind", "127.0.0.1", n.outer[1]), redistest.WithConfig("protected-mode", "no"))
 	w := serve(t, launch{

@@ -14,12 +14,12 @@ import (
 
 // proxy stands between weir and a Redis, and can be made to misbehave.
 type proxy struct {
-	t *testing.T
+	t testing.TB
 	*toxiproxy.Proxy
 }
 
 // newProxy starts one before upstream. It ends with the test.
-func newProxy(t *testing.T, upstream string) *proxy {
+func newProxy(t testing.TB, upstream string) *proxy {
 	t.Helper()
 	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(prometheus.NewRegistry()), zerolog.Nop())
 	p := toxiproxy.NewProxy(server, "redis", "127.0.0.1:0", upstream)

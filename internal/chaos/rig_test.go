@@ -18,7 +18,7 @@ import (
 //
 //	newRig --> load --> mark, hold ... --> end --> judged
 type rig struct {
-	t    *testing.T
+	t    testing.TB
 	form form
 	weir *instance
 
@@ -31,7 +31,6 @@ type rig struct {
 	mu struct {
 		sync.Mutex
 		samples  []sample
-		pulses   []pulse
 		marks    []mark
 		admitted map[uint64]int // answers that allowed, by key
 		degraded int            // answers by a fail mode of the server's
@@ -42,7 +41,7 @@ type rig struct {
 }
 
 // newRig prepares a rig of a server that is ready.
-func newRig(t *testing.T, f form, w *instance) *rig {
+func newRig(t testing.TB, f form, w *instance) *rig {
 	t.Helper()
 	r := &rig{t: t, form: f, weir: w, ended: make(chan struct{})}
 	r.mu.admitted = map[uint64]int{}
@@ -103,13 +102,6 @@ func (r *rig) load(change ...func(*loadgen.Load)) {
 		r.result = result
 	}()
 	r.watching.Go(func() { r.watch(ctx) })
-	r.watching.Go(func() {
-		beat(ctx, func(p pulse) {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.mu.pulses = append(r.mu.pulses, p)
-		})
-	})
 	r.t.Cleanup(func() {
 		r.finish()
 		if r.t.Failed() {
@@ -197,5 +189,9 @@ func (r *rig) report() string {
 	if r.result == nil {
 		return "there was no load"
 	}
-	return timeline(r.result, r.mu.samples, r.mu.marks, r.mu.pulses)
+	var pulses []pulse
+	if a, ok := r.t.(*attempt); ok {
+		pulses = a.pulses()
+	}
+	return timeline(r.result, r.mu.samples, r.mu.marks, pulses)
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/weirlimit/weir/internal/redistest"
 )
 
-func slowRedis(t *testing.T, f form) *outcome { return spoiled(t, f, "slow", toxicSlow) }
-func resets(t *testing.T, f form) *outcome    { return spoiled(t, f, "resets", toxicReset) }
-func halfOpen(t *testing.T, f form) *outcome  { return spoiled(t, f, "half-open", toxicHalfOpen) }
+func slowRedis(t testing.TB, f form) *outcome { return spoiled(t, f, "slow", toxicSlow) }
+func resets(t testing.TB, f form) *outcome    { return spoiled(t, f, "resets", toxicReset) }
+func halfOpen(t testing.TB, f form) *outcome  { return spoiled(t, f, "half-open", toxicHalfOpen) }
 
 // breakerBound is how soon a breaker opens, and what the scrape that sees it may
 // take.
@@ -22,7 +22,7 @@ const (
 )
 
 // spoiled has a proxy misbehave between weir and one Redis.
-func spoiled(t *testing.T, f form, name, toxic string) *outcome {
+func spoiled(t testing.TB, f form, name, toxic string) *outcome {
 	s := redistest.Start(t)
 	p := newProxy(t, s.Addr())
 	w := serve(t, launch{args: []string{"--redis", p.Listen}})

@@ -13,14 +13,13 @@ import (
 // attempts is how often a row is tried while the machine disturbs it.
 const attempts = 3
 
-// disturbance is how late a timer with nothing else to do may be before a row
-// that failed says nothing: as late as a check's whole deadline.
-const disturbance = deadline
-
 // attempt is one try of a row: a testing.TB whose failure is not yet the test's.
 type attempt struct {
 	testing.TB
-	mu struct {
+	// bound is how late a timer with nothing else to do may be before a row that
+	// failed says nothing: as late as the deadline of its checks.
+	bound time.Duration
+	mu    struct {
 		sync.Mutex
 		failed   bool
 		lines    []string
@@ -31,7 +30,7 @@ type attempt struct {
 
 // try runs f to its end, with its cleanups, while the machine's pulse is taken.
 func try(t testing.TB, f func(t testing.TB)) *attempt {
-	a := &attempt{TB: t}
+	a := &attempt{TB: t, bound: deadline}
 	ctx, cancel := context.WithCancel(context.Background())
 	var beating sync.WaitGroup
 	beating.Go(func() {
@@ -82,7 +81,7 @@ func stack() []byte {
 // disturbed tells whether the machine held up everybody, and for how long.
 func (a *attempt) disturbed() (time.Duration, bool) {
 	late := latest(a.pulses(), time.Time{}, time.Now())
-	return late, late > disturbance
+	return late, late > a.bound
 }
 
 func (a *attempt) pulses() []pulse {

@@ -21,7 +21,7 @@ const memoryBound = 256 << 20
 func randomKeys(t testing.TB, f form) *outcome {
 	const rate = 10_000
 	s := redistest.Start(t)
-	w := serve(t, launch{args: []string{"--redis", s.Addr(), "--deadline", f.unfelt.String()}})
+	w := serve(t, launch{args: []string{"--redis", s.Addr()}, deadline: f.unfelt})
 	w.awaitReady()
 	r := newRig(t, f, w)
 	r.load(func(l *loadgen.Load) {
@@ -55,7 +55,7 @@ func randomKeys(t testing.TB, f form) *outcome {
 // flood has one tenant ask ten times as often as all others together.
 func flood(t testing.TB, f form) *outcome {
 	s := redistest.Start(t)
-	w := serve(t, launch{args: []string{"--redis", s.Addr(), "--deadline", f.unfelt.String()}})
+	w := serve(t, launch{args: []string{"--redis", s.Addr()}, deadline: f.unfelt})
 	w.awaitReady()
 	r := newRig(t, f, w)
 	var quiet, loud loadgen.Step // the others before and meanwhile, as they see it

@@ -12,10 +12,10 @@ import (
 )
 
 // onSingle starts a server with a weir serve before it, under load.
-func onSingle(t testing.TB, f form, args ...string) (*redistest.Server, *rig) {
+func onSingle(t testing.TB, f form, within time.Duration) (*redistest.Server, *rig) {
 	t.Helper()
 	s := redistest.Start(t)
-	w := serve(t, launch{args: append([]string{"--redis", s.Addr()}, args...)})
+	w := serve(t, launch{args: []string{"--redis", s.Addr()}, deadline: within})
 	w.awaitReady()
 	r := newRig(t, f, w)
 	r.load()
@@ -23,7 +23,7 @@ func onSingle(t testing.TB, f form, args ...string) (*redistest.Server, *rig) {
 }
 
 func allGone(t testing.TB, f form) *outcome {
-	s, r := onSingle(t, f)
+	s, r := onSingle(t, f, deadline)
 	before := r.mark("kill -9")
 	s.Stop()
 	r.awaitDegraded()

@@ -3,6 +3,7 @@
 package chaos
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -71,19 +72,29 @@ type launch struct {
 	host string
 	// in runs a command elsewhere, as in a namespace.
 	in []string
+	// policies are the suite's unless given.
+	policies string
+	// deadline of its checks, where it is not B.
+	deadline time.Duration
 }
 
 // serve starts a weir serve with the suite's policies. It does not wait.
 func serve(t testing.TB, l launch) *instance {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "policies.yaml"), []byte(policies), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "policies.yaml"), []byte(cmp.Or(l.policies, policies)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	w := &instance{t: t, log: filepath.Join(dir, "weir.log")}
 	w.grpc, w.admin = w.address(l.host, 8081), w.address(l.host, 6070)
 	argv := append(append([]string{}, l.in...), binary(t), "serve", "--config", filepath.Join(dir, "policies.yaml"), "--insecure")
 	argv = append(argv, l.args...)
+	if l.deadline != 0 {
+		argv = append(argv, "--deadline", l.deadline.String())
+		if a, ok := t.(*attempt); ok {
+			a.bound = l.deadline
+		}
+	}
 	w.began = time.Now()
 	proc, err := proctest.Spawn(proctest.Command{
 		Path: argv[0], Args: argv[1:], Log: w.log,

@@ -177,12 +177,12 @@ func TestAttempt(t *testing.T) {
 	if a := try(t, func(t testing.TB) { t.Log("well") }); a.Failed() {
 		t.Error("failed without a reason")
 	}
-	a.mu.pulses = []pulse{{time.Now(), disturbance}}
+	a.mu.pulses = []pulse{{time.Now(), deadline}}
 	if _, yes := a.disturbed(); yes {
 		t.Error("disturbed by what is allowed")
 	}
-	a.mu.pulses = append(a.mu.pulses, pulse{time.Now(), disturbance + 1})
-	if late, yes := a.disturbed(); !yes || late != disturbance+1 {
+	a.mu.pulses = append(a.mu.pulses, pulse{time.Now(), deadline + 1})
+	if late, yes := a.disturbed(); !yes || late != deadline+1 {
 		t.Errorf("not disturbed by %v", late)
 	}
 }

@@ -28,7 +28,7 @@ func emptied(t testing.TB, f form, name string, bursts float64, do func(*rediste
 	if name != "empty restart" {
 		within = f.unfelt
 	}
-	s, r := onSingle(t, f, "--deadline", within.String())
+	s, r := onSingle(t, f, within)
 	before := r.mark("%s", name)
 	do(s)
 	done := time.Now()
@@ -54,7 +54,7 @@ func fullEvicting(t testing.TB, f form) *outcome {
 // full has a server run out of memory. A server below what an empty one needs
 // has no memory to win by evicting, either.
 func full(t testing.TB, f form, policy string) *outcome {
-	s, r := onSingle(t, f)
+	s, r := onSingle(t, f, deadline)
 	before := r.mark("maxmemory, %s", policy)
 	s.ConfigSet("maxmemory-policy", policy)
 	s.ConfigSet("maxmemory", "100kb")

@@ -24,6 +24,9 @@ type sample struct {
 	buckets     map[float64]float64 // decisions at most so long, in seconds
 	breakers    map[string]float64  // by shard; see breakerName
 	turns       map[string]float64  // changes of breakers, by the state they took
+	leases      map[string]float64  // units taken ahead, by what became of them
+	leaseHeld   float64             // units
+	leaseBound  float64             // units that may be admitted beyond a limit, as published
 	goroutines  float64
 	memory      float64 // resident bytes
 	files       float64 // open ones, connections among them
@@ -45,6 +48,9 @@ func parseSample(at time.Time, text string) (sample, error) {
 		breakers:    sumBy(families["weir_breaker_state"], "shard"),
 		turns:       sumBy(families["weir_breaker_transitions_total"], "state"),
 		buckets:     map[float64]float64{},
+		leases:      sumBy(families["weir_lease_tokens_total"], "what"),
+		leaseHeld:   total(sumBy(families["weir_lease_tokens_held"], "")),
+		leaseBound:  total(sumBy(families["weir_lease_overadmission_bound"], "")),
 		storeCalls:  total(sumBy(families["weir_store_calls_total"], "")),
 		goroutines:  total(sumBy(families["go_goroutines"], "")),
 		memory:      total(sumBy(families["process_resident_memory_bytes"], "")),

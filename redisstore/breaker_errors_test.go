@@ -132,7 +132,46 @@ func TestBreakerCluster(t *testing.T) {
 	}
 	c.Nodes()[0].Resume()
 	d.progress(t, 20)
+	d.end()
+	other.end()
 	admit(t, s, split)
+
+	t.Run("a reshard elsewhere has it probe", func(t *testing.T) {
+		o := c.opts
+		o.Breaker = Breaker{Cooldown: time.Hour, MaxCooldown: time.Hour}
+		s := open(t, o)
+		breakNow(s, s.topo.Load().slots[s.slotOf(dead)])
+		wantCode(t, decide(s, one(dead, m)).Err, weir.CodeBreaker)
+		c.MigrateSlots(c.Nodes()[1], c.Nodes()[2], int(s.slotOf(c.on(t, 1))))
+		eventually(t, "a probe", func() error { return decide(s, one(dead, m)).Err })
+	})
+}
+
+// What was away when the breaker opened, and certainly has not run, is not tried
+// again: it is answered.
+func TestBreakerNothingIsTriedAgain(t *testing.T) {
+	srv := redistest.Start(t)
+	s := open(t, Options{Addrs: []string{srv.Addr()}, Breaker: Breaker{Cooldown: time.Hour, MaxCooldown: time.Hour}})
+	sh := s.topo.Load().shards[0]
+	b := &weir.Batch{Entries: []weir.Entry{one("k", still(10))}}
+	answered := make(chan error, 1)
+	c := newCall(s, b, func(b *weir.Batch) { answered <- b.Entries[0].Err })
+	it := &c.items[0]
+	it.init(&b.Entries[0], c, s.now(), s.now()+generous)
+	it.state.Store(flying)
+	c.answered(nil)
+	c.dropped()
+	breakNow(s, sh)
+	sh.again([]*item{it}, &weir.Error{Code: weir.CodeLoading})
+	select {
+	case err := <-answered:
+		wantCode(t, err, weir.CodeBreaker)
+	case <-time.After(generous / 2):
+		t.Fatal("it waits to be tried again")
+	}
+	if n := srv.CommandStats()["evalsha"]; n != 0 {
+		t.Errorf("%d script calls", n)
+	}
 }
 
 // With a cooldown that would take far longer, a shard that is served by another

@@ -217,3 +217,6 @@ func decideFor(s *Store, e weir.Entry, d time.Duration) error {
 	s.Decide(ctx, &b)
 	return b.Entries[0].Err
 }
+
+// breakNow opens a shard's breaker as twenty failures do.
+func breakNow(s *Store, sh *shard) { sh.learn(s.now(), &tally{failed: 20}, slowError) }

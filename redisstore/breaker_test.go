@@ -139,10 +139,7 @@ func TestBreakerGivenUp(t *testing.T) {
 	s := open(t, Options{Addrs: []string{srv.Addr()}, Deadline: generous, Breaker: brisk, Hooks: seen.hooks()})
 	m := still(1000)
 	warm(t, s, srv)
-	sh := s.topo.Load().shards[0]
-	for range 20 { // as by twenty failures
-		sh.learn(s.now(), &tally{failed: 1}, slowError)
-	}
+	breakNow(s, s.topo.Load().shards[0])
 	srv.Pause()
 	eventually(t, "a probe that is given up", func() error {
 		err := decideFor(s, one("k", m), 5*time.Millisecond)

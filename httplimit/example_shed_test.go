@@ -65,7 +65,7 @@ func ExampleWithPriorities() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer limits.Close()
+	defer func() { _ = limits.Close() }()
 	limit := httplimit.New(
 		limits,
 		httplimit.WithDomain("payments"),

@@ -143,7 +143,7 @@ func TestPage(t *testing.T) {
 		{name: "slow", fault: "slow", bounds: "b"},
 	})
 	for _, want := range []string{
-		"Measured on 1970-01-01, on 2 cores.", "## Slow\n\nMust hold: b.", "| kill | held | 10 in 0s, 100.00% attained | 0 | 3 (timeout 3) |",
+		"Measured on 1970-01-01, on 2 cores, in the long form.", "## Slow\n\nMust hold: b.", "| kill | held | 10 in 0s, 100.00% attained | 0 | 3 (timeout 3) |",
 		"| stop | **broken** |", "| none | x; y |", "| 0.25 |",
 	} {
 		if !strings.Contains(got, want) {

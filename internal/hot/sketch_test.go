@@ -102,7 +102,7 @@ func TestFloodIsNotHot(t *testing.T) {
 			t.Fatalf("key %d comes at least %v a second", i, least)
 		}
 		if i%10 == 0 {
-			c = s.Add(-1, 1, now)
+			s.Add(-1, 1, now)
 		}
 		now += 10
 	}

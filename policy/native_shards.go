@@ -98,7 +98,7 @@ type partedLimit struct {
 }
 
 // maxParted bounds the limits whose parts are remembered; overrides come and go.
-const maxParted = 4096
+const maxParted = 1024
 
 func (s *splitter) parts(l weir.Limit, n int64) []*weir.Meter {
 	had := s.known.Load()

@@ -72,10 +72,12 @@ func TestBackstop(t *testing.T) {
 		t.Errorf("reset: %d", n)
 	}
 	// What the store remembers of an earlier request is no news.
-	a := askOf(start+1, false, warm)
+	again := weir.Charge{Key: "again", Meter: m, Cost: 1}
+	learn(b, start, again, 6)
+	a := askOf(start+1, false, again)
 	a.Entry.Outcomes, a.Entry.Replayed = []weir.Outcome{{Remaining: 40}}, true
 	b.Learn(a)
-	if n := drain(b, start+1, warm); n != 0 {
+	if n := drain(b, start+1, again); n != 3 {
 		t.Errorf("replayed: %d", n)
 	}
 	instances = 0 // nobody knows: at least this one
@@ -157,13 +159,13 @@ func TestFlood(t *testing.T) {
 
 // Requests that are decided at once let through no more than one by one.
 func TestConcurrentAnswers(t *testing.T) {
-	one, two := meter(t, "100/h burst 100"), meter(t, "150/h burst 150")
+	one, two := meter(t, "20000/d burst 20000"), meter(t, "30000/d burst 30000")
 	b := degrade.NewBackstop(degrade.BackstopOptions{})
 	var a, ab atomic.Int64
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			for range 100 {
+			for range 3000 {
 				if answer(b, start, weir.Charge{Key: "a", Meter: one, Cost: 1}).Admitted {
 					a.Add(1)
 				}
@@ -175,10 +177,10 @@ func TestConcurrentAnswers(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if got := a.Load() + ab.Load(); got != 100 {
-		t.Errorf("%d passed of 100", got)
+	if got := a.Load() + ab.Load(); got != 20_000 {
+		t.Errorf("%d passed of 20000", got)
 	}
-	if n := drain(b, start, weir.Charge{Key: "b", Meter: two, Cost: 1}); int64(n) != 150-ab.Load() {
+	if n := drain(b, start, weir.Charge{Key: "b", Meter: two, Cost: 1}); int64(n) != 30_000-ab.Load() {
 		t.Errorf("%d are left of the other, and %d passed", n, ab.Load())
 	}
 }

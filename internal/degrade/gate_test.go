@@ -161,6 +161,21 @@ func TestGateBounds(t *testing.T) {
 	}
 }
 
+// TestGateFallsFromThoseInside: the limit falls below those that were under way
+// at once, wherever it was, and however few are left at the end of a batch.
+func TestGateFallsFromThoseInside(t *testing.T) {
+	g := newGate()
+	for range 1024 {
+		g.Enter()
+	}
+	for range 1024 {
+		g.Leave(deadline)
+	}
+	if now, limit := g.InFlight(); now != 0 || limit != 1024-103 {
+		t.Errorf("%d of %d under way", now, limit)
+	}
+}
+
 func TestGateCountsRight(t *testing.T) {
 	g := degrade.NewGate(degrade.GateOptions{Target: time.Millisecond})
 	var wg sync.WaitGroup

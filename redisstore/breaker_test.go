@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"context"
 	"runtime"
 	"testing"
 	"time"
@@ -154,4 +155,21 @@ func TestBreakerGivenUp(t *testing.T) {
 	if n := seen.count(mark, weir.BreakerOpen); n > 0 {
 		t.Errorf("giving up counted as a failure: %v", seen.since(mark))
 	}
+}
+
+// A program that leaves Deadline alone and gives each call its own, as for a
+// server far away, is not shut out by the default.
+func TestBreakerDeadlineNotGiven(t *testing.T) {
+	srv := redistest.Start(t)
+	p := startSlowProxy(t, srv)
+	s, err := New(context.Background(), Options{Addrs: []string{p.addr}, Breaker: brisk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	p.hold.Store(int64(30 * time.Millisecond))
+	breakNow(s, s.topo.Load().shards[0])
+	eventually(t, "a decision within the call's own deadline", func() error {
+		return askBy(s, 0, one("k", still(10)), time.Now().Add(generous)).Err
+	})
 }

@@ -237,7 +237,7 @@ func mayHaveRun(e *weir.Error) bool {
 func (s *shard) recovered(items []*item, now time.Duration) {
 	var t tally
 	for _, it := range items {
-		t.passed(it, now, s.store.opts.Deadline)
+		t.passed(it, now, s.store.opts.slow)
 	}
 	s.mu.Lock()
 	s.mu.down = nil

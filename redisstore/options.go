@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"time"
@@ -41,8 +42,9 @@ type Options struct {
 	// rotated certificates are picked up without a restart. It must not block.
 	TLSFor func(ctx context.Context) (*tls.Config, error)
 
-	// Deadline is for batches that carry none, and what a server must keep to:
-	// a breaker does not close on a slower answer. Default 10 ms.
+	// Deadline is for batches that carry none. Default 10 ms. If it is given, it
+	// is also what a server must keep to: a breaker does not close on a slower
+	// answer, however long the caller would wait.
 	Deadline time.Duration
 	// ConnTimeout bounds a dial and a round trip: a connection that takes longer
 	// is closed. It frees what hangs; it is not how deadlines are kept. Default 1 s.
@@ -71,6 +73,7 @@ type Options struct {
 	// clock, in tests, replaces Redis's: the script is given its instant.
 	clock func() weir.Micros
 	dials *dials
+	slow  time.Duration // an answer that took longer closes no breaker
 }
 
 // Credentials returns the user and password for a new connection. An empty
@@ -129,6 +132,7 @@ func (o *Options) setDefaults() error {
 	if strings.ContainsAny(o.Prefix, "{}") {
 		return &weir.Error{Code: weir.CodeInvalid, Field: "prefix", Message: "braces in the prefix would move every key's hash tag"}
 	}
+	o.slow = orDefault(o.Deadline, math.MaxInt64)
 	o.Deadline = orDefault(o.Deadline, 10*time.Millisecond)
 	o.ConnTimeout = orDefault(o.ConnTimeout, time.Second)
 	o.MaxScript = orDefault(o.MaxScript, 500*time.Microsecond)

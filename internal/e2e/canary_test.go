@@ -37,7 +37,7 @@ func (w *instance) told(c canaries) {
 	w.t.Helper()
 	c.find(w.t, "the log", w.err.String())
 	for _, page := range []string{
-		"/metrics", "/stats", "/config", "/rlconfig", "/readyz", "/healthcheck",
+		"/metrics", "/stats", "/hotkeys", "/config", "/rlconfig", "/readyz", "/healthcheck",
 		"/debug/pprof/goroutine?debug=2", "/debug/pprof/heap?debug=1", "/debug/pprof/trace?seconds=1",
 	} {
 		c.find(w.t, page, w.page(page))

@@ -17,7 +17,8 @@ func TestLeases(t *testing.T) {
 	t.Parallel()
 	redis := redistest.Start(t)
 	path := filepath.Join(t.TempDir(), "policies.yaml")
-	write(t, path, "policies:\n  - {id: tenants, by: [tenant], limits: [1000000/m], lease: auto, on_failure: open}\n")
+	write(t, path, "policies:\n  - {id: tenants, by: [tenant], limits: [1000000/m], lease: auto, on_failure: open}\n"+
+		"  - {id: addresses, by: [ip], limits: [1000000/m], lease: auto, on_failure: open}\n")
 	w := serve(t, "--config", path, "--redis", redis.Addr(), "--deadline", "5s", "--hot-key-rate", "5")
 	await(t, "units spent from a lease", func() error {
 		for range 20 {
@@ -33,7 +34,17 @@ func TestLeases(t *testing.T) {
 	if taken < value(m["weir_lease_tokens_total"], "spent") || share > 0.05 || value(m["weir_leases_total"], "full") == 0 || value(m["weir_hot_keys"], "") != 1 {
 		t.Errorf("taken %v, share %v, %v, %v", taken, share, m["weir_leases_total"], m["weir_hot_keys"])
 	}
-	if page := w.page("/hotkeys"); !strings.Contains(page, "whale") || !strings.HasSuffix(page, " hot\n") {
+	// A private value is hot under its pseudonym.
+	await(t, "a hot address", func() error {
+		for range 20 {
+			w.post("/v1/check", `{"dimensions": {"ip": "203.0.113.77"}}`)
+		}
+		if page := w.page("/hotkeys"); !strings.Contains(page, "9:addresses") {
+			return fmt.Errorf("hot keys: %q", page)
+		}
+		return nil
+	})
+	if page := w.page("/hotkeys"); !strings.Contains(page, "{whale}") || !strings.HasSuffix(page, " hot\n") || strings.Contains(page, "203.0.113") {
 		t.Errorf("hot keys: %q", page)
 	}
 }

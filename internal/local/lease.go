@@ -118,7 +118,7 @@ func (l *leaser) try(a *stage.Ask) bool {
 	}
 	e.Admitted, e.Replayed = true, false
 	if more {
-		l.acquire(a, false)
+		l.acquire(a)
 	}
 	return true
 }
@@ -196,8 +196,24 @@ func (l *leaser) learn(a *stage.Ask) {
 	if a.Entry.ID != "" {
 		l.count(a) // was not tried
 	}
-	if !l.watch && a.Entry.Admitted && !a.Entry.Replayed && leasable(a) {
-		l.acquire(a, true)
+	if l.watch || a.Entry.Replayed || !leasable(a) {
+		return
+	}
+	for i := range a.Entry.Charges {
+		l.hear(a, i)
+	}
+	if a.Entry.Admitted {
+		l.acquire(a)
+	}
+}
+
+// hear takes over what the store said of the i-th charge, if anything is held.
+func (l *leaser) hear(a *stage.Ask, i int) {
+	id := a.Hints[i].ID
+	s := l.table.Lock(id)
+	defer s.Unlock()
+	if h := s.Find(id); h != nil && h.of(a, &a.Entry.Charges[i]) {
+		h.hear(a.Now, a.Entry.Now, &a.Entry.Outcomes[i])
 	}
 }
 

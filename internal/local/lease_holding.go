@@ -38,8 +38,9 @@ type holding struct {
 	grantedAt weir.Micros // when the last lease was asked for
 	sizer     lease.Sizer
 
-	remaining int64       // what the store had left after the last grant
+	remaining int64       // what the store had left when it was last asked
 	resetAt   weir.Micros // when nothing is in use, as of then
+	asOf      weir.Micros // the store's clock then
 
 	bound    int64 // that all nodes together may hold: see LeaseStats
 	requests int64 // answered here, not yet told to the sketch
@@ -128,6 +129,15 @@ func (h *holding) grant(p pool) {
 	if h.next.units > 0 && h.next.until < h.cur.until {
 		h.cur, h.next = h.next, h.cur
 	}
+}
+
+// hear takes over what the store said of the counter, in answer to something
+// sent at an instant; unless something later is known.
+func (h *holding) hear(sent, asOf weir.Micros, o *weir.Outcome) {
+	if behind := h.asOf - asOf; behind > 0 && behind < weir.Second { // more is another clock
+		return
+	}
+	h.remaining, h.resetAt, h.asOf = o.Remaining, sent+o.ResetAfter, asOf
 }
 
 // wants tells whether it is time for the next lease.

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -92,9 +93,31 @@ func (w *fleet) run(span weir.Micros, rate float64, steady bool) {
 			n = w.nodes[w.rnd.IntN(len(w.nodes))]
 		}
 		w.asked++
-		if e, _ := n.check(w.clock.now, 1, unitsOf("{a}k", w.meter, 1)); e.Admitted {
+		e, source := n.check(w.clock.now, 1, unitsOf("{a}k", w.meter, 1))
+		if e.Admitted {
 			w.admitted = append(w.admitted, w.clock.now)
 		}
+		if source == weir.SourceLease && len(w.nodes) == 1 && w.store.delay == 0 {
+			w.checkTold(n, &e.Outcomes[0])
+		}
+	}
+}
+
+// checkTold compares what a node that is alone tells with what the store knows:
+// it has charged for what is held, and units may have come back since.
+func (w *fleet) checkTold(n *leaseNode, o *weir.Outcome) {
+	now, err := w.store.Read(context.Background(), "{a}k", w.meter)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	held := int64(0)
+	n.tier.leases.(*leaser).table.Each(func(_ keytable.ID, h *holding) bool { held = h.held(w.clock.now); return true })
+	back := int64(float64(w.meter.Limit.Count)*float64(500*weir.Millisecond)/float64(w.meter.Limit.Window)) + 1
+	if w.meter.Machine != weir.Bucket {
+		back = w.meter.Capacity // at once
+	}
+	if most := min(now.Remaining+held, w.meter.Capacity); o.Remaining > most || o.Remaining < most-back {
+		n.t.Fatalf("told that %d remain, of the store's %d and %d held", o.Remaining, now.Remaining, held)
 	}
 }
 

@@ -45,9 +45,9 @@ func newWish(l *leaser) *wish {
 // request.
 const retryPause = 10
 
-// acquire asks for units of all the charges of a, unless there is a reason not
-// to. learnt tells that a is the store's answer.
-func (l *leaser) acquire(a *stage.Ask, learnt bool) {
+// acquire asks for units of all the charges of a, which was admitted, unless
+// there is a reason not to.
+func (l *leaser) acquire(a *stage.Ask) {
 	for i := range a.Entry.Charges {
 		// The store decides on one slot at once, and grants the same number of all.
 		if a.Hints[i].Frees || a.Entry.Charges[i].Cost != a.Entry.Charges[0].Cost {
@@ -65,7 +65,7 @@ func (l *leaser) acquire(a *stage.Ask, learnt bool) {
 		l.totals.crowded.Add(1)
 		return
 	}
-	if !w.prepare(a, rate, learnt) {
+	if !w.prepare(a, rate) {
 		l.wishes <- w
 		return
 	}
@@ -131,13 +131,13 @@ func (l *leaser) drain(a *stage.Ask, i int) (n int64) {
 
 // prepare fills w and makes the holdings wait for it; or leaves them as they
 // were and returns false.
-func (w *wish) prepare(a *stage.Ask, rate float64, learnt bool) bool {
+func (w *wish) prepare(a *stage.Ask, rate float64) bool {
 	l := w.leaser
 	w.sent, w.serial, w.nodes, w.units = a.Now, a.Serial, max(l.instances(), 1), 0
 	e := &w.batch.Entries[0]
 	*e = weir.Entry{Charges: e.Charges[:0], Outcomes: e.Outcomes[:0]}
 	for i := range a.Entry.Charges {
-		n := w.reserve(a, i, rate, learnt)
+		n := w.reserve(a, i, rate)
 		if n == 0 {
 			w.cancel()
 			return false
@@ -161,7 +161,7 @@ func (w *wish) prepare(a *stage.Ask, rate float64, learnt bool) bool {
 
 // reserve makes the i-th charge's holding wait for w, and returns how many units
 // of it to ask for; 0 for none.
-func (w *wish) reserve(a *stage.Ask, i int, rate float64, learnt bool) int64 {
+func (w *wish) reserve(a *stage.Ask, i int, rate float64) int64 {
 	l, c, id := w.leaser, &a.Entry.Charges[i], a.Hints[i].ID
 	most := l.config.Most(c.Meter, w.nodes)
 	if most < c.Cost {
@@ -179,9 +179,8 @@ func (w *wish) reserve(a *stage.Ask, i int, rate float64, learnt bool) int64 {
 	if h.sizer.Rate() == 0 {
 		h.sizer.Seed(rate*float64(c.Cost), a.Now)
 	}
-	if learnt {
-		o := &a.Entry.Outcomes[i]
-		h.remaining, h.resetAt = o.Remaining, a.Now+o.ResetAfter
+	if o := &a.Entry.Outcomes[i]; h.asOf == 0 {
+		h.hear(a.Now, a.Entry.Now, o) // the first: the store has just answered
 	}
 	n := h.sizer.Want(a.Now, l.terms(h, c, a.Now, most))
 	if n == 0 {
@@ -254,7 +253,7 @@ func (w *wish) granted(h *holding, i int) {
 	c, o := &e.Charges[i], &e.Outcomes[i]
 	h.busy, h.pause = false, 0
 	h.sizer.Granted(w.sent, w.units, o.Granted, lease.Terms{Refresh: l.config.Refresh})
-	h.remaining, h.resetAt = o.Remaining, w.sent+o.ResetAfter
+	h.hear(w.sent, e.Now, o)
 	if o.Granted == 0 {
 		return
 	}

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,7 +18,7 @@ import (
 	"github.com/weirlimit/weir/redisstore"
 )
 
-// leased is an engine with leases on a store, and all its policies leased.
+// leased is an engine with leases on a store.
 type leased struct {
 	t      testing.TB
 	engine *engine.Engine
@@ -45,9 +46,6 @@ func newLeased(t testing.TB, text string, hooks weir.Hooks) *leased {
 	t.Cleanup(func() { _ = l.store.Close() })
 	l.tier = New(Options{Denials: 1024, Leases: LeaseOptions{Store: l.store}})
 	l.engine = enginetest.New(t, text, engine.Options{Store: l.store, Local: l.tier, Hooks: hooks})
-	for _, r := range l.engine.Set().Rules() {
-		r.Lease = true
-	}
 	return l
 }
 
@@ -80,7 +78,7 @@ func (l *leased) heatUp() {
 func TestHotKeyOnRedis(t *testing.T) {
 	l := newLeased(t, `
 policies:
-  - {id: whales, by: [tenant], limits: ["1000000/s burst 1000000", {count: 10000000, window: 1h, algorithm: fixed_window}], on_failure: open}
+  - {id: whales, by: [tenant], limits: ["1000000/s burst 1000000", {count: 10000000, window: 1h, algorithm: fixed_window}], lease: auto, on_failure: open}
 `, weir.Hooks{})
 	const callers, each = 64, 1500
 	var here, there atomic.Int64
@@ -137,7 +135,7 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-const oneLimit = "policies:\n  - {id: whales, by: [tenant], limits: [1000000/m], on_failure: open}\n"
+const oneLimit = "policies:\n  - {id: whales, by: [tenant], limits: [1000000/m], lease: auto, on_failure: open}\n"
 
 // What is held is gone in half a second, and with its policies.
 func TestLeaseEndsOnRedis(t *testing.T) {
@@ -182,7 +180,7 @@ func TestStoppedHolder(t *testing.T) {
 
 // BenchmarkCheckLeased is a decision that is paid from a lease, all of it.
 func BenchmarkCheckLeased(b *testing.B) {
-	text := "policies:\n  - {id: whales, by: [tenant], limits: [10000000/s burst 10000000], on_failure: open}\n"
+	text := "policies:\n  - {id: whales, by: [tenant], limits: [10000000/s burst 10000000], lease: auto, on_failure: open}\n"
 	run := func(b *testing.B, hooks weir.Hooks, metrics *obs.Metrics) {
 		l := newLeased(b, text, hooks)
 		if metrics != nil {
@@ -211,4 +209,36 @@ func BenchmarkCheckLeased(b *testing.B) {
 		m := obs.New(obs.Options{})
 		run(b, m.Hooks(), m)
 	})
+}
+
+// BenchmarkHotKeyOnRedis is one key and 64 callers, on a real Redis.
+func BenchmarkHotKeyOnRedis(b *testing.B) {
+	text := "policies:\n  - {id: whales, by: [tenant], limits: [10000000/s burst 10000000], lease: %s, on_failure: open}\n"
+	for _, mode := range []string{"off", "auto"} {
+		b.Run("lease="+mode, func(b *testing.B) {
+			l := newLeased(b, fmt.Sprintf(text, mode), weir.Hooks{})
+			const callers = 64
+			run := func(n int) {
+				var wg sync.WaitGroup
+				for i := range callers {
+					wg.Go(func() {
+						var d weir.Decision
+						r := tenant()
+						for j := i; j < n; j += callers {
+							if err := l.engine.Check(context.Background(), r, &d); err != nil || !d.Allowed() {
+								b.Error(err, d)
+								return
+							}
+						}
+					})
+				}
+				wg.Wait()
+			}
+			run(50_000) // until the rate is known
+			asked := l.asked.Load()
+			b.ResetTimer()
+			run(b.N)
+			b.ReportMetric(float64(l.asked.Load()-asked)/float64(b.N), "entries/op")
+		})
+	}
 }

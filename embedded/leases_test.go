@@ -22,8 +22,8 @@ func TestLeases(t *testing.T) {
 		want  bool
 	}{
 		"leased":         {auto, far{memstore.New()}, []embedded.Option{embedded.WithLeases(embedded.Leases{})}, true},
-		"few instances":  {auto, far{memstore.New()}, []embedded.Option{embedded.WithLeases(embedded.Leases{Instances: func() int { return 3 }})}, true},
-		"too many":       {auto, far{memstore.New()}, []embedded.Option{embedded.WithLeases(embedded.Leases{Instances: func() int { return 60_000 }})}, false},
+		"few instances":  {auto, far{memstore.New()}, []embedded.Option{embedded.WithLeases(embedded.Leases{}), embedded.WithInstances(func() int { return 3 })}, true},
+		"too many":       {auto, far{memstore.New()}, []embedded.Option{embedded.WithLeases(embedded.Leases{}), embedded.WithInstances(func() int { return 60_000 })}, false},
 		"not asked for":  {auto, far{memstore.New()}, nil, false},
 		"not the policy": {off, far{memstore.New()}, []embedded.Option{embedded.WithLeases(embedded.Leases{})}, false},
 		"not hot":        {auto, far{memstore.New()}, []embedded.Option{embedded.WithLeases(embedded.Leases{HotRate: 1e9})}, false},

@@ -27,26 +27,36 @@ type leased struct {
 	asked  atomic.Int64 // requests that the store answered, leases included
 }
 
+// newLeased is one on a Redis of its own or, with hooks, on memory.
 func newLeased(t testing.TB, text string, hooks weir.Hooks) *leased {
 	t.Helper()
 	l := &leased{t: t}
-	if hooks.Decided == nil {
-		srv := redistest.Start(t)
-		store, err := redisstore.New(context.Background(), redisstore.Options{
-			Addrs: []string{srv.Addr()}, Deadline: 10 * time.Second, ConnTimeout: 10 * time.Second,
-			Hooks: weir.Hooks{StoreCall: func(c weir.StoreCall) { l.asked.Add(int64(c.Entries)) }},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		l.store = store
-	} else {
+	if hooks.Decided != nil {
 		l.store = memstore.New()
+	} else {
+		l.store = openRedis(t, redistest.Start(t), func(c weir.StoreCall) { l.asked.Add(int64(c.Entries)) })
 	}
 	t.Cleanup(func() { _ = l.store.Close() })
-	l.tier = New(Options{Denials: 1024, Leases: LeaseOptions{Store: l.store}})
-	l.engine = enginetest.New(t, text, engine.Options{Store: l.store, Local: l.tier, Hooks: hooks})
+	l.open(text, hooks, nil)
 	return l
+}
+
+func openRedis(t testing.TB, srv *redistest.Server, told func(weir.StoreCall)) weir.Store {
+	t.Helper()
+	store, err := redisstore.New(context.Background(), redisstore.Options{
+		Addrs: []string{srv.Addr()}, Deadline: 10 * time.Second, ConnTimeout: 10 * time.Second,
+		Hooks: weir.Hooks{StoreCall: told},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+func (l *leased) open(text string, hooks weir.Hooks, instances func() int) {
+	l.t.Helper()
+	l.tier = New(Options{Denials: 1024, Leases: LeaseOptions{Store: l.store, Instances: instances}})
+	l.engine = enginetest.New(l.t, text, engine.Options{Store: l.store, Local: l.tier, Hooks: hooks})
 }
 
 func tenant() *weir.Request {
@@ -123,6 +133,50 @@ policies:
 	top := l.tier.HotKeys(10)
 	if len(top) != 2 || !top[0].Hot || top[0].Rate < 50 {
 		t.Errorf("hot keys: %+v", top)
+	}
+}
+
+// Three nodes use up one limit, each with its leases: not a unit more than there
+// is, and what is missing was lost with the last leases.
+func TestNodesShareALimitOnRedis(t *testing.T) {
+	const units, nodes = 20_000, 3
+	text := fmt.Sprintf("policies:\n  - {id: whales, by: [tenant], limits: [{count: %d, window: 365d, algorithm: gcra}], lease: auto, on_failure: open}\n", units)
+	srv := redistest.Start(t)
+	var admitted, here atomic.Int64
+	var wg sync.WaitGroup
+	all := make([]*leased, nodes)
+	for i := range all {
+		l := &leased{t: t, store: openRedis(t, srv, nil)}
+		defer func() { _ = l.store.Close() }()
+		l.open(text, weir.Hooks{}, func() int { return nodes })
+		all[i] = l
+		for range 4 {
+			wg.Go(func() {
+				var d weir.Decision
+				for l.check(&d); d.Allowed(); l.check(&d) {
+					admitted.Add(1)
+					if d.Source == weir.SourceLease {
+						here.Add(1)
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+	lost, failed := int64(0), int64(0)
+	for _, l := range all {
+		waitFor(t, "the end of the leases", func() bool {
+			st, _ := l.tier.LeaseStats()
+			return st.Held == 0 && len(l.tier.leases.(*leaser).wishes) == maxWishes
+		})
+		st, _ := l.tier.LeaseStats()
+		lost, failed = lost+st.Lost, failed+st.Failed
+		if st.Taken != st.Spent+st.Lost {
+			t.Errorf("%+v", st)
+		}
+	}
+	if n := admitted.Load(); n > units || failed == 0 && n+lost != units || lost > units/4 || here.Load() < units/4 {
+		t.Errorf("%d admitted, %d of them here, %d lost of %d; %d leases failed", n, here.Load(), lost, units, failed)
 	}
 }
 

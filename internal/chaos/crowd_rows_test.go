@@ -19,7 +19,7 @@ const memoryBound = 256 << 20
 // randomKeys asks for ever new tenants. Redis is given the room it takes; the
 // server in between must not grow with it.
 func randomKeys(t testing.TB, f form) *outcome {
-	const rate = 10_000
+	rate := 10 * f.rate
 	s := redistest.Start(t)
 	w := serve(t, launch{args: []string{"--redis", s.Addr()}, deadline: f.unfelt})
 	w.awaitReady()
@@ -34,7 +34,7 @@ func randomKeys(t testing.TB, f form) *outcome {
 		l.Answered = nil // a million keys have no ledger
 	})
 	before := r.mark("warm")
-	r.hold(time.Duration(f.many) * time.Second / rate)
+	r.hold(time.Duration(f.many) * time.Second / time.Duration(rate))
 	r.finish()
 	r.mu.Lock()
 	r.mu.degraded = int(r.result.Total.Degraded)

@@ -74,12 +74,13 @@ func TestBackAfter(t *testing.T) {
 		from     int    // step
 		want     time.Duration
 	}{
-		{"never away", "..........", 2, 0},
-		{"back at once", "..xx......", 4, 0},
-		{"back later", "..xxxx....", 3, 3 * step},
-		{"a relapse counts", "..xx..x...", 3, 4 * step},
-		{"a few do not", "..xxo.o...", 4, 0},
-		{"never back", "....xxxxxx", 4, time.Hour},
+		{"never away", "................", 2, 0},
+		{"back at once", "..xx............", 4, 0},
+		{"back later", "..xxxx..............", 3, 3 * step},
+		{"a relapse counts", "..xx..x..............", 3, 4 * step},
+		{"a few do not", "..xxo.o.oo........", 4, 0},
+		{"never back", "....xxxxxxxxxxxx", 4, time.Hour},
+		{"not for a second", "....xxxxxxxx........", 4, time.Hour},
 	} {
 		r := &loadgen.Result{Load: loadgen.Load{Step: step}, Began: began}
 		for _, c := range tc.degraded {

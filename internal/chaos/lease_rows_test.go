@@ -14,26 +14,28 @@ import (
 	"github.com/weirlimit/weir/internal/redistest"
 )
 
-// The leased limit: two nodes ask for more than it allows, and may hold a fifth
-// of it between them.
-const (
-	leasedRate  = 400 // a second
-	leasedBurst = 400
-	leasedShare = 0.2
-)
+// leasedShare is how much of their limit two nodes may hold between them.
+const leasedShare = 0.2
 
-var leasedPolicy = fmt.Sprintf("policies:\n  - {id: leased, by: tenant, limits: %d/s burst %d, lease: auto, on_failure: open}\n", leasedRate, leasedBurst)
+// leasedLimit is one that both nodes keep within, so that they hold what they
+// have taken ahead, until they are asked for more.
+func leasedLimit(f form) (rate, burst int, policy string) {
+	rate, burst = 3*f.rate, 3*f.rate
+	return rate, burst, fmt.Sprintf(
+		"policies:\n  - {id: leased, by: tenant, limits: %d/s burst %d, lease: auto, on_failure: open}\n", rate, burst)
+}
 
 // leaseHolder stops a node that holds units it has taken ahead, until they have
 // expired, and asks it for more than it held the moment it goes on. Nothing but
 // the questions that wait in its socket is between the stop and those, so that
 // what it held must be lost, and what it spends be taken anew.
 func leaseHolder(t testing.TB, f form) *outcome {
+	rate, burst, policy := leasedLimit(f)
 	s := redistest.Start(t)
 	var nodes [2]*rig
 	for i := range nodes {
 		w := serve(t, launch{
-			policies: leasedPolicy, deadline: f.unfelt,
+			policies: policy, deadline: f.unfelt,
 			args: []string{"--redis", s.Addr(), "--lease-share", fmt.Sprint(leasedShare)},
 		})
 		w.awaitReady()
@@ -50,19 +52,20 @@ func leaseHolder(t testing.TB, f form) *outcome {
 		}
 		return nil
 	})
-	holder.finish()
+	holder.stop()
+	<-holder.ended
 	held := holder.scrape()
 	if err := holder.weir.proc.Pause(); err != nil {
 		t.Fatal(err)
 	}
 	other.mark("holder stopped")
-	burst := holder.askMany(2 * leasedBurst)
+	answers := holder.askMany(2 * burst)
 	other.hold(f.fault) // a lease lasts half a second
 	if err := holder.weir.proc.Resume(); err != nil {
 		t.Fatal(err)
 	}
 	other.mark("holder resumed")
-	admitted := burst()
+	admitted := answers()
 	after := holder.scrape()
 	other.hold(f.after)
 	j := other.end("lease holder stopped")
@@ -79,12 +82,12 @@ func leaseHolder(t testing.TB, f form) *outcome {
 	}
 	bound := max(after.leaseBound, j.last.leaseBound)
 	all := float64(admitted + sum(holder.mu.admitted) + sum(other.mu.admitted))
-	limit := leasedBurst + leasedRate*span.Seconds()
+	limit := float64(burst) + float64(rate)*span.Seconds()
 	j.note("admitted %.0f of %.0f, and %.0f for leases", all, limit, bound)
-	if bound == 0 || bound > leasedShare*leasedBurst || all > limit+bound {
-		t.Errorf("admitted %.0f in %v, want at most %.0f and %.0f for leases, which are at most %.0f", all, span, limit, bound, leasedShare*leasedBurst)
+	if bound == 0 || bound > leasedShare*float64(burst) || all > limit+bound {
+		t.Errorf("admitted %.0f in %v, want at most %.0f and %.0f for leases, which are at most %.0f", all, span, limit, bound, leasedShare*float64(burst))
 	}
-	j.out.extra = (all - limit) / leasedBurst
+	j.out.extra = (all - limit) / float64(burst)
 	return j.out
 }
 

@@ -25,6 +25,32 @@ func beat(ctx context.Context, tell func(pulse)) {
 	}
 }
 
+// calmBudget is how long the suite waits for a quieter machine in all.
+var calmBudget = time.Minute
+
+// awaitCalm waits until a second has passed without a pulse that was late by
+// half of B, or until the budget is used up.
+func awaitCalm() {
+	began := time.Now()
+	defer func() { calmBudget -= time.Since(began) }()
+	ctx, cancel := context.WithTimeout(context.Background(), max(calmBudget, 0))
+	defer cancel()
+	for ctx.Err() == nil {
+		quiet, end := context.WithTimeout(ctx, time.Second)
+		late := false
+		beat(quiet, func(p pulse) {
+			if p.late > deadline/2 {
+				late = true
+				end()
+			}
+		})
+		end()
+		if !late {
+			return
+		}
+	}
+}
+
 // latest is the worst pulse of a stretch of time.
 func latest(pulses []pulse, from, to time.Time) (worst time.Duration) {
 	for _, p := range pulses {

@@ -26,7 +26,7 @@ type Step struct {
 	Errors     uint64 // of Answered: no decision was made
 	Allowed    uint64
 	Denied     uint64
-	Degraded   uint64 // of Allowed and Denied: by the fail mode
+	Degraded   uint64 // of Allowed and Denied: by the fail mode, or what stands in for the store
 	BySource   [Sources]uint64
 	Latency    latency.Histogram // of decisions, from when they were due
 	FirstError error
@@ -68,7 +68,7 @@ func (s *Step) count(d *weir.Decision, err error, took time.Duration) {
 	} else {
 		s.Denied++
 	}
-	if d.Reason == weir.ReasonDegraded {
+	if d.Reason == weir.ReasonDegraded || d.Source == weir.SourceBackstop {
 		s.Degraded++
 	}
 	s.BySource[min(int(d.Source), Sources-1)]++

@@ -148,3 +148,14 @@ func BenchmarkFind(b *testing.B) {
 		i++
 	}
 }
+
+func TestNumbered(t *testing.T) {
+	seen := map[ID]bool{}
+	for n := range uint32(1000) {
+		id := Numbered(n)
+		if seen[id] || id.Spread(16) != int(n%16) {
+			t.Fatalf("%d: seen %v, spread %d", n, seen[id], id.Spread(16))
+		}
+		seen[id] = true
+	}
+}

@@ -42,6 +42,9 @@ type LeaseOptions struct {
 	// Keys is how many keys are held at most; 0 is DefaultLeaseKeys. A record
 	// takes some 350 bytes and the key.
 	Keys int
+	// Chance is what decides which requests are counted; nil is the runtime's. A
+	// simulation has its own.
+	Chance func() uint32
 
 	countAll bool // for tests: no sampling
 }
@@ -65,6 +68,7 @@ type leaser struct {
 	hot       *hotKeys
 	watch     bool
 	countAll  bool
+	chance    func() uint32
 	wishes    chan *wish // those that are not under way
 	totals    leaseTotals
 
@@ -85,10 +89,13 @@ func newLeaser(o LeaseOptions) *leaser {
 	if o.Instances == nil {
 		o.Instances = func() int { return 1 }
 	}
+	if o.Chance == nil {
+		o.Chance = rand.Uint32
+	}
 	l := &leaser{
 		store: o.Store, config: o.Config.Settle(), instances: o.Instances,
 		table: keytable.New[holding](o.Keys), hot: newHotKeys(o.HotRate), watch: o.Watch, countAll: o.countAll,
-		wishes: make(chan *wish, maxWishes), began: time.Now(),
+		chance: o.Chance, wishes: make(chan *wish, maxWishes), began: time.Now(),
 	}
 	for range maxWishes {
 		l.wishes <- newWish(l)
@@ -181,7 +188,7 @@ const sample = 8
 func (l *leaser) count(a *stage.Ask) {
 	n := 1.0
 	if !l.countAll {
-		if rand.Uint32()%sample != 0 {
+		if l.chance()%sample != 0 {
 			return
 		}
 		n = sample

@@ -10,6 +10,8 @@ MAKEFLAGS   += --no-builtin-rules --no-print-directory
 GO ?= go
 # How long make fuzz tries each target.
 FUZZTIME ?= 30s
+# How many seeds make sim plays.
+SEEDS ?= 5000
 # Arguments of the program behind make bench.
 BENCH ?=
 
@@ -19,7 +21,7 @@ SCRIPTS := .ci/run $(wildcard scripts/*)
 tool     = $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build run setup test test-traefik lint fmt generate generate-check bench chaos fuzz soak
+.PHONY: help build run setup test test-traefik lint fmt generate generate-check bench chaos fuzz soak sim
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,6 +87,9 @@ fuzz: setup ## fuzz every target, FUZZTIME (30s) each
 		done; \
 	done
 	@echo "fuzz: ok"
+
+sim: ## play SEEDS (5000) seeds of the simulator
+	$(GO) test -count 1 -timeout 60m -run '^TestSeeds$$' -v ./internal/sim -seeds $(SEEDS)
 
 soak: setup ## run the end-to-end tests for longer: 200 restarts under load
 	WEIR_SOAK=1 $(GO) test -count 1 -timeout 30m -v ./internal/e2e

@@ -79,7 +79,7 @@ func TestGateIsOpen(t *testing.T) {
 			}
 			return base
 		}}
-		l.run(500*time.Millisecond, 20*time.Microsecond)
+		l.run(60*time.Millisecond, 20*time.Microsecond)
 		if l.shed > 0 {
 			t.Fatalf("%d of %d were kept out", l.shed, l.sent)
 		}
@@ -89,7 +89,7 @@ func TestGateIsOpen(t *testing.T) {
 // TestGateSettles: of a load that is above what the store can do, about as much
 // is let in as it can do in time.
 func TestGateSettles(t *testing.T) {
-	for _, us := range []int{15, 23, 40, 100} {
+	for _, us := range []int{23, 40, 100} {
 		each := time.Duration(us) * time.Microsecond
 		l := &load{gate: newGate()}
 		free := time.Duration(0) // when the store has done all it was asked

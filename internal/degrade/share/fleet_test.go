@@ -1,6 +1,7 @@
 package share_test
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -55,8 +56,12 @@ var limits = []string{
 	"20/s burst 20", "7/3s burst 10", "100/m burst 5", "3/h burst 50", "1000/s burst 1000", "1/s burst 1", "9/7s token_bucket",
 }
 
-func drawFleet(t *rapid.T) *fleet {
-	l, err := weir.ParseLimit(rapid.SampledFrom(limits).Draw(t, "limit"))
+// windows supply more than a rate, and less: what holds for them is what is let
+// through in the store's place.
+var windows = []string{"100/m fixed_window", "5/s fixed_window", "50/m", "1000/h", "10/s sliding_log"}
+
+func drawFleet(t *rapid.T, more ...string) *fleet {
+	l, err := weir.ParseLimit(rapid.SampledFrom(slices.Concat(limits, more)).Draw(t, "limit"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +127,7 @@ func TestWarmOutage(t *testing.T) {
 // through in its place is one burst and the rate.
 func TestFlapping(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f := drawFleet(t)
+		f := drawFleet(t, windows...)
 		for range rapid.IntRange(1, 10).Draw(t, "flaps") {
 			f.away = false
 			if rapid.Bool().Draw(t, "data lost") {
@@ -143,7 +148,7 @@ func TestFlapping(t *testing.T) {
 // are asked of both.
 func TestStrictIsBelowOpen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f := drawFleet(t)
+		f := drawFleet(t, windows...)
 		strict := newFleet(f.meter, 1, 4*f.nodes[0].parts)
 		f.away, strict.away = true, true
 		if heard := rapid.Int64Range(-1, f.meter.Capacity).Draw(t, "heard"); heard >= 0 {
@@ -165,7 +170,7 @@ func TestStrictIsBelowOpen(t *testing.T) {
 // Retry-after is exact, and there always is one for what the limit allows.
 func TestNeverDead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		f := drawFleet(t)
+		f := drawFleet(t, windows...)
 		f.run(t, "before")
 		f.away = true
 		n := f.nodes[0]

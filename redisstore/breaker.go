@@ -63,7 +63,8 @@ func (t *tally) passed(it *item, now, within time.Duration) {
 	case it.probe.Probe():
 		// A probe may come with a deadline of its own; a server that is slower
 		// than the store's stays shut out.
-		t.probe, t.probeFailed = it.probe, late || now-it.began > within
+		t.probe, t.probeSilent = it.probe, late && it.hasty
+		t.probeFailed = !t.probeSilent && (late || now-it.began > within)
 	case !late:
 		t.succeeded++
 	case !it.hasty:
@@ -80,6 +81,7 @@ func (t *tally) missed(it *item, code weir.Code) {
 	bad := failure(code)
 	switch {
 	case it.probe.Probe():
+		bad = bad && !(it.hasty && code == weir.CodeTimeout)
 		t.probe, t.probeFailed, t.probeSilent = it.probe, bad, !bad
 	case bad && !it.hasty:
 		t.failed++
@@ -175,18 +177,23 @@ func (s *shard) forget(it *item) {
 	}
 }
 
+// hastyAfter is for how long a probe must be due before one in a hurry is it.
+const hastyAfter = time.Second
+
 // admitLocked asks the breaker. An entry with less time than the store gives is
-// no probe: it would say more about its caller than about the server.
+// no probe: it would say more about its caller than about the server. But where
+// no other comes, a breaker that waited for one would never close.
 func (s *shard) admitLocked(it *item) *weir.Error {
 	b := s.mu.breaker
 	if b.State() == weir.BreakerClosed {
 		return nil
 	}
-	if it.hasty {
+	now := micros(s.store.now())
+	if it.hasty && b.Overdue(now) < micros(hastyAfter) {
 		return s.mu.refusal
 	}
 	before := b.State()
-	t, ok := b.Allow(micros(s.store.now()))
+	t, ok := b.Allow(now)
 	if b.State() != before {
 		s.tellLocked()
 	}

@@ -28,6 +28,17 @@ func TestTally(t *testing.T) {
 			&item{deadline: time.Second, probe: 3}, func(t *tally, it *item) { t.passed(it, 2*within, within) },
 			tally{probe: 3, probeFailed: true},
 		},
+		"the same, of a probe in a hurry": {
+			&item{deadline: within / 5, hasty: true, probe: 3}, func(t *tally, it *item) { t.passed(it, within, within) },
+			tally{probe: 3, probeSilent: true},
+		},
+		"expired, a probe in a hurry": {
+			&item{deadline: within / 5, hasty: true, probe: 3}, func(t *tally, it *item) { t.expired(it, within, nil) },
+			tally{probe: 3, probeSilent: true},
+		},
+		"a probe in a hurry that was refused": {
+			&item{hasty: true, probe: 3}, func(t *tally, it *item) { t.missed(it, weir.CodeRefused) }, tally{probe: 3, probeFailed: true},
+		},
 		"a probe in time": {
 			&item{deadline: time.Second, probe: 3}, func(t *tally, it *item) { t.passed(it, within, within) }, tally{probe: 3},
 		},

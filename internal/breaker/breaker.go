@@ -73,6 +73,15 @@ func (b *Breaker) Allow(now weir.Micros) (t Ticket, ok bool) {
 	return b.probe, true
 }
 
+// Overdue is for how long the next call could have been a probe, or nothing was
+// heard of the one that is away; 0 while neither is so.
+func (b *Breaker) Overdue(now weir.Micros) weir.Micros {
+	if b.state == weir.BreakerClosed {
+		return 0
+	}
+	return max(0, max(b.now, now)-b.until)
+}
+
 // Done tells what became of one call that Allow let through.
 func (b *Breaker) Done(now weir.Micros, t Ticket, failed bool) {
 	switch {

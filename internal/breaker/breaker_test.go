@@ -262,3 +262,27 @@ func BenchmarkClosed(b *testing.B) {
 		br.Done(now, tk, false)
 	}
 }
+
+func TestOverdue(t *testing.T) {
+	b := New(Config{Consecutive: 1, Cooldown: 100, ProbeFor: 1000})
+	if n := b.Overdue(50); n != 0 {
+		t.Errorf("%d of one that is closed", n)
+	}
+	b.Done(50, 0, true)
+	for now, want := range map[weir.Micros]weir.Micros{100: 0, 150: 0, 151: 1, 650: 500} {
+		if n := b.Overdue(now); n != want {
+			t.Errorf("at %d: %d, want %d", now, n, want)
+		}
+	}
+	ticket, _ := b.Allow(700)
+	if n := b.Overdue(1700); !ticket.Probe() || n != 0 {
+		t.Errorf("%d while a probe is away", n)
+	}
+	if n := b.Overdue(1800); n != 100 {
+		t.Errorf("%d after one that was lost, want 100", n)
+	}
+	b.Forget(1800, ticket)
+	if n := b.Overdue(1850); n != 50 {
+		t.Errorf("%d after one that said nothing, want 50", n)
+	}
+}

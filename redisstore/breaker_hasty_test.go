@@ -23,3 +23,28 @@ func TestBreakerClosesForTheHasty(t *testing.T) {
 	}
 	d.progress(t, 20)
 }
+
+// A probe whose caller went away while it was to be sent again is not waited
+// for.
+func TestBreakerForgetsProbesGivenUp(t *testing.T) {
+	srv := redistest.Start(t)
+	s := open(t, Options{Addrs: []string{srv.Addr()}, Breaker: brisk})
+	sh := s.topo.Load().shards[0]
+	cause := &weir.Error{Code: weir.CodeRefused}
+	for name, put := range map[string]func([]*item, *weir.Error){"again": sh.again, "rest": sh.rest} {
+		breakNow(s, sh)
+		sh.mu.Lock()
+		sh.mu.breaker.TopologyChanged(micros(s.now()))
+		ticket, _ := sh.mu.breaker.Allow(micros(s.now()))
+		sh.mu.Unlock()
+		it := &item{probe: ticket, holder: &part{}}
+		it.state.Store(done)
+		put([]*item{it}, cause)
+		sh.mu.Lock()
+		next, ok := sh.mu.breaker.Allow(micros(s.now()))
+		sh.mu.Unlock()
+		if !ticket.Probe() || !ok || !next.Probe() {
+			t.Errorf("%s: the next entry is no probe", name)
+		}
+	}
+}

@@ -22,6 +22,7 @@ func (s *shard) again(items []*item, cause *weir.Error) {
 	t := s.store.topo.Load()
 	for _, it := range items {
 		if !it.state.CompareAndSwap(flying, queued) {
+			s.forget(it)
 			it.holder.dropped()
 			continue
 		}
@@ -74,6 +75,7 @@ func (s *shard) rest(items []*item, cause *weir.Error) {
 	var kept []*item
 	for _, it := range items {
 		if !it.state.CompareAndSwap(flying, queued) {
+			s.forget(it)
 			it.holder.dropped()
 			continue
 		}

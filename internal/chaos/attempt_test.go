@@ -10,8 +10,12 @@ import (
 	"time"
 )
 
-// attempts is how often a row is tried while the machine disturbs it.
-const attempts = 3
+// attempts is how often a row is tried while the machine disturbs it, if the
+// suite has not taken too long already.
+const (
+	attempts = 5
+	tooLong  = 4 * time.Minute
+)
 
 // attempt is one try of a row: a testing.TB whose failure is not yet the test's.
 type attempt struct {

@@ -37,7 +37,7 @@ const (
 var (
 	shortForm = form{
 		name: "short", seed: 1, rate: 400, keys: 40, slack: 50 * time.Millisecond, unfelt: 60 * time.Millisecond,
-		warm: time.Second, fault: 1500 * time.Millisecond, after: time.Second, many: 12_000,
+		warm: 700 * time.Millisecond, fault: time.Second, after: 800 * time.Millisecond, many: 12_000,
 	}
 	longForm = form{
 		name: "long", seed: 1, rate: 1000, keys: 60, slack: 5 * time.Millisecond, unfelt: deadline,

@@ -28,7 +28,7 @@ func (r *rig) endBeside(name string, others uint64) *judged {
 	r.finish()
 	j := &judged{rig: r, last: r.mark("end")}
 	total := &r.result.Total
-	span := time.Duration(total.Due) * time.Second / time.Duration(r.result.Load.Rate)
+	span := j.last.at.Sub(r.began) // from before the first was sent until after the last was answered
 	j.out = &outcome{name: name, span: span, rate: r.result.Load.Rate, due: total.Due, attained: r.result.Attained()}
 	if j.out.attained < attained {
 		r.t.Errorf("attained %.2f%% of the load: %d due, %d sent, %d late, %d answered",
@@ -101,7 +101,7 @@ func (r *rig) visible() sample {
 // awaitBack lets the load go on until the store answers again, for as long as an
 // open breaker may take to look, and then for the form's time after a fault.
 func (r *rig) awaitBack() {
-	const quiet, bound = 500 * time.Millisecond, 8 * time.Second
+	const quiet, bound = 300 * time.Millisecond, lookAgain + recovery
 	began := time.Now()
 	last, since := -1, began
 	for time.Since(began) < bound && time.Since(since) < quiet {

@@ -25,7 +25,7 @@ the table says B+5 ms, this form holds B+%v. Latencies are the server's own
 burst + rate x T, in bursts. Each row also holds that at least %.0f%% of the load was sent in time and answered, that no client
 went without an answer of the server's, that the fault was felt, and that the server counted exactly the degraded
 answers that clients got. A row that fails while the machine holds up a timer that has nothing else to do for longer than a
-check's deadline is tried again, three times at most; the table says so.
+check's deadline is tried again, five times at most; the table says so.
 `, at.UTC().Format("2006-01-02"), machine, f.name, f.rate, f.seed, f.keys, tightRate, tightBurst, deadline, f.slack, 100*attained)
 	fault := ""
 	for _, o := range outcomes {

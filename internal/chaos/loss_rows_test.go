@@ -22,22 +22,28 @@ func emptyRestart(t testing.TB, f form) *outcome {
 	return emptied(t, f, "empty restart", 1, (*redistest.Server).Restart)
 }
 
-// emptied has a server forget something.
+// emptied has a server forget something. Where it forgets without going away
+// nothing but that is felt; one that goes away is found again as a breaker finds
+// it.
 func emptied(t testing.TB, f form, name string, bursts float64, do func(*redistest.Server)) *outcome {
-	within := deadline
-	if name != "empty restart" {
-		within = f.unfelt
+	away := name == "empty restart"
+	within := f.unfelt
+	if away {
+		within = deadline
 	}
 	s, r := onSingle(t, f, within)
 	before := r.mark("%s", name)
 	do(s)
 	done := time.Now()
-	r.hold(f.fault + f.after)
+	r.hold(f.fault)
+	r.awaitBack()
 	j := r.end(name)
 	j.inTime("throughout", before, j.last)
 	j.within(bursts)
-	j.backWithin(done, recovery)
-	if name != "empty restart" {
+	if away {
+		j.felt(before, j.last)
+		j.note("store-backed %v after the restart", j.backWithin(done, lookAgain+recovery).Round(10*time.Millisecond))
+	} else {
 		j.unfelt(before, j.last)
 	}
 	return j.out

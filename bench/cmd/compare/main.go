@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,7 +47,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	set.SetOutput(stderr)
 	set.BoolVar(&o.quick, "quick", false, "few and short rounds: a look, not a measurement")
 	set.BoolVar(&o.check, "check", false, "exit with 1 when a bar is missed")
-	set.StringVar(&o.only, "only", "", "measure only `part`: memory, middleware or redis")
+	set.StringVar(&o.only, "only", "", "measure only `part`: memory, middleware, redis or local")
 	set.StringVar(&o.out, "out", "", "write the document to `file`; "+document+" by default, and nowhere with -quick or -only")
 	set.IntVar(&o.rounds, "rounds", 0, "how often each library takes its turn; 5 by default, 2 with -quick")
 	if err := set.Parse(args); err != nil {
@@ -55,8 +56,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	switch {
 	case set.NArg() > 0:
 		return options{}, fmt.Errorf("unexpected argument %q", set.Arg(0))
-	case o.only != "" && o.only != "memory" && o.only != "middleware" && o.only != "redis":
-		return options{}, fmt.Errorf("-only is memory, middleware or redis, not %q", o.only)
+	case o.only != "" && !slices.Contains([]string{"memory", "middleware", "redis", "local"}, o.only):
+		return options{}, fmt.Errorf("-only is memory, middleware, redis or local, not %q", o.only)
 	case o.rounds < 0:
 		return options{}, fmt.Errorf("-rounds is 1 or more, not %d", o.rounds)
 	}
@@ -135,17 +136,24 @@ func measureAll(ctx context.Context, o options, doc *report.Document, log func(s
 			return err
 		}
 	}
-	if !measures("redis") {
+	if !measures("redis") && !measures("local") {
 		return nil
 	}
 	return redisproc.Run(func(srv *redistest.Server) (err error) {
 		if doc.RedisVersion, err = measure.RedisVersion(srv); err != nil {
 			return err
 		}
-		if doc.Redis, err = measure.Redis(ctx, redisPlan(o, log), srv, peer.OnRedis()); err != nil {
-			return err
+		if measures("redis") {
+			if doc.Redis, err = measure.Redis(ctx, redisPlan(o, log), srv, peer.OnRedis()); err != nil {
+				return err
+			}
+			if doc.KeySizes, err = measure.KeySizes(ctx, srv); err != nil {
+				return err
+			}
 		}
-		doc.KeySizes, err = measure.KeySizes(ctx, srv)
+		if measures("local") {
+			doc.Local, err = measureLocal(ctx, o, srv, log)
+		}
 		return err
 	})
 }

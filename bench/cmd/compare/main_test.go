@@ -17,6 +17,7 @@ func TestParse(t *testing.T) {
 		{"-check -rounds 9", options{rounds: 9, check: true, out: document}},
 		{"-quick", options{rounds: 2, quick: true}},
 		{"-only middleware", options{rounds: 5, only: "middleware"}},
+		{"-only local", options{rounds: 5, only: "local"}},
 		{"-only memory", options{rounds: 5, only: "memory"}},
 		{"-only redis -out x.md", options{rounds: 5, only: "redis", out: "x.md"}},
 		{"-quick -rounds 1 -out x.md", options{rounds: 1, quick: true, out: "x.md"}},

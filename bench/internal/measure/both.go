@@ -10,17 +10,28 @@ import (
 type span struct {
 	wall           time.Duration
 	client, server time.Duration // processor time
+	calls          int64         // of scripts, by the server's own count
 }
 
 // during returns what it took to wait for f. Asking the server for its share
 // takes a round trip, which is kept outside the clock on both sides.
 func during(srv *redistest.Server, f func()) span {
-	server := srv.CPU()
+	calls, server := scriptCalls(srv), srv.CPU()
 	client, start := processCPU(), time.Now()
 	f()
 	s := span{wall: time.Since(start), client: processCPU() - client}
 	s.server = srv.CPU() - server
+	s.calls = scriptCalls(srv) - calls
 	return s
+}
+
+// scriptCalls is how many scripts the server was sent.
+func scriptCalls(srv *redistest.Server) (n int64) {
+	stats := srv.CommandStats()
+	for _, name := range []string{"eval", "evalsha", "fcall"} {
+		n += stats[name]
+	}
+	return n
 }
 
 // less takes off what both would have used doing nothing for as long.

@@ -14,8 +14,10 @@ type fake struct {
 	asked  map[string]int
 	calls  int
 	denyAt int // the call that is denied, from 1; 0 for none
-	failAt int // every such call fails; 0 for none
-	closed bool
+	// denyAfter, when not 0, has all calls after so many denied.
+	denyAfter int
+	failAt    int // every such call fails; 0 for none
+	closed    bool
 }
 
 var errFake = errors.New("fake failure")
@@ -31,7 +33,7 @@ func (f *fake) Allow(_ context.Context, key string) (bool, error) {
 	if f.failAt > 0 && f.calls%f.failAt == 0 {
 		return false, errFake
 	}
-	return f.calls != f.denyAt, nil
+	return f.calls != f.denyAt && (f.denyAfter == 0 || f.calls <= f.denyAfter), nil
 }
 
 func (f *fake) called() int {

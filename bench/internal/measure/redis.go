@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,13 +20,20 @@ import (
 // them can decide in a run, and no key expires during one.
 var RedisLimit = peer.Limit{Count: 10_000_000, Period: 365 * 24 * time.Hour}
 
-var errDenied = errors.New("denied within its limit")
+var (
+	errDenied  = errors.New("denied within its limit")
+	errAllowed = errors.New("allowed beyond its limit")
+)
 
 // Scenario is one load on Redis: callers that each wait for an answer and ask
 // again, for keys drawn at random.
 type Scenario struct {
 	Name          string
 	Keys, Callers int
+	// Limit is RedisLimit where it is 0.
+	Limit peer.Limit
+	// Denied is a load of which all but the first is to be denied.
+	Denied bool
 }
 
 // RedisPlan says what to measure on Redis.
@@ -56,6 +64,7 @@ type LoadRow struct {
 	Server []float64 // us of redis-server's CPU a decision
 	Both   []float64 // us, their sum
 	Failed []float64 // share of calls that failed, 0 to 1
+	Calls  []float64 // scripts that Redis was sent a second
 }
 
 // Redis runs the plan against srv, which it empties before each measurement.
@@ -85,7 +94,7 @@ func (plan RedisPlan) measure(ctx context.Context, sc Scenario, srv *redistest.S
 	if _, err := srv.Do("FLUSHALL"); err != nil {
 		return err
 	}
-	l, err := p.New(ctx, srv.Addr(), RedisLimit)
+	l, err := p.New(ctx, srv.Addr(), cmp.Or(sc.Limit, RedisLimit))
 	if err != nil {
 		return err
 	}
@@ -135,6 +144,7 @@ func (row *LoadRow) add(run *load, took span) error {
 	row.Client = append(row.Client, client)
 	row.Server = append(row.Server, server)
 	row.Both = append(row.Both, client+server)
+	row.Calls = append(row.Calls, float64(took.calls)/took.wall.Seconds())
 	row.Failed = append(row.Failed, float64(run.failed)/(n+float64(run.failed)))
 	return nil
 }
@@ -148,6 +158,7 @@ const (
 
 // load is callers at work, and what they counted while measuring.
 type load struct {
+	denies bool // what is asked for is to be denied
 	phase  atomic.Int32
 	filled sync.WaitGroup // every key has been asked for once
 	wg     sync.WaitGroup // every caller has ended
@@ -155,7 +166,7 @@ type load struct {
 	mu      sync.Mutex // guards the rest until wait returns
 	latency latency.Histogram
 	failed  int
-	denied  int
+	wrong   int // allowed and not denied, or the other way round
 }
 
 // startLoad starts the callers.
@@ -164,7 +175,7 @@ func startLoad(ctx context.Context, l peer.Limiter, sc Scenario) *load {
 	for i := range keys {
 		keys[i] = newKey(i)
 	}
-	run := &load{}
+	run := &load{denies: sc.Denied}
 	run.filled.Add(sc.Callers)
 	for c := range sc.Callers {
 		run.wg.Go(func() {
@@ -182,7 +193,7 @@ func startLoad(ctx context.Context, l peer.Limiter, sc Scenario) *load {
 // of the clock for each.
 func (run *load) call(ctx context.Context, l peer.Limiter, keys []string, src rand.Source) {
 	var took latency.Histogram
-	failed, denied := 0, 0
+	failed, wrong := 0, 0
 	rng := rand.New(src)
 	last := time.Now()
 	for {
@@ -196,8 +207,8 @@ func (run *load) call(ctx context.Context, l peer.Limiter, keys []string, src ra
 			switch {
 			case err != nil:
 				failed++
-			case !ok:
-				denied++
+			case ok == run.denies:
+				wrong++
 			default:
 				took.Record(now.Sub(last))
 			}
@@ -208,14 +219,17 @@ func (run *load) call(ctx context.Context, l peer.Limiter, keys []string, src ra
 	defer run.mu.Unlock()
 	run.latency.Merge(&took)
 	run.failed += failed
-	run.denied += denied
+	run.wrong += wrong
 }
 
 // wait returns once every caller has ended.
 func (run *load) wait() error {
 	run.wg.Wait()
-	if run.denied > 0 {
-		return fmt.Errorf("%d checks %w", run.denied, errDenied)
+	switch {
+	case run.wrong > 0 && run.denies:
+		return fmt.Errorf("%d checks %w", run.wrong, errAllowed)
+	case run.wrong > 0:
+		return fmt.Errorf("%d checks %w", run.wrong, errDenied)
 	}
 	return nil
 }

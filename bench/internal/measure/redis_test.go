@@ -67,6 +67,42 @@ func TestRedisNeedsAnswers(t *testing.T) {
 	}
 }
 
+// Of a load that is to be denied the denials are the decisions, and one that is
+// allowed is an error.
+func TestRedisDenied(t *testing.T) {
+	srv := redistest.Start(t)
+	for _, c := range []struct {
+		allows int // so many calls
+		want   error
+	}{{1, nil}, {1 << 40, errAllowed}} {
+		f := &fake{denyAfter: c.allows}
+		tables, err := Redis(t.Context(), shortPlan(Scenario{Name: "s", Keys: 1, Callers: 4, Denied: true}, f), srv, []peer.Redis{f.redis("f")})
+		if !errors.Is(err, c.want) {
+			t.Errorf("allows %d: %v, want %v", c.allows, err, c.want)
+		}
+		if err != nil {
+			continue
+		}
+		if r := tables[0].Rows[0]; r.Rate[0] <= 0 || r.Calls[0] != 0 {
+			t.Errorf("%+v, want a rate and no call", r)
+		}
+	}
+}
+
+// Scripts are counted, what else the server is asked is not.
+func TestSpanCalls(t *testing.T) {
+	srv := redistest.Start(t)
+	got := during(srv, func() {
+		for range 3 {
+			srv.MustDo("EVAL", "return redis.call('GET', 'k')", "1", "k")
+		}
+		srv.MustDo("PING")
+	})
+	if got.calls != 3 {
+		t.Errorf("%d calls, want 3", got.calls)
+	}
+}
+
 func TestRedisVersion(t *testing.T) {
 	v, err := RedisVersion(redistest.Start(t))
 	if err != nil || v == "" || v == "unknown" {

@@ -23,7 +23,7 @@ func TestMemoryPeersLimit(t *testing.T) {
 
 func TestRedisPeersLimit(t *testing.T) {
 	srv := redistest.Start(t)
-	for _, p := range OnRedis() {
+	for _, p := range append(OnRedis(), OneHotKey()...) {
 		t.Run(p.Name, func(t *testing.T) {
 			srv.MustDo("FLUSHALL")
 			l, err := p.New(t.Context(), srv.Addr(), few)
@@ -82,5 +82,8 @@ func TestNames(t *testing.T) {
 	}
 	for _, p := range OnRedis() {
 		check("redis", p.Name)
+	}
+	for _, p := range OneHotKey() {
+		check("local", p.Name)
 	}
 }

@@ -3,7 +3,6 @@ package peer
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/limiter"
@@ -36,10 +35,8 @@ var weirRedis = Redis{
 	Ours: true,
 	New: func(ctx context.Context, addr string, l Limit) (Limiter, error) {
 		store, err := redisstore.New(ctx, redisstore.Options{
-			Addrs: []string{addr},
-			// As patient as the others: a machine that two processes fill keeps
-			// nobody's 10 ms.
-			Deadline: time.Second,
+			Addrs:    []string{addr},
+			Deadline: patience, // as the others have
 		})
 		if err != nil {
 			return nil, err

@@ -20,6 +20,7 @@ type Document struct {
 	Middleware   []measure.SpeedTable
 	Redis        []measure.LoadTable
 	KeySizes     []measure.KeySize
+	Local        []measure.LoadTable
 }
 
 // Bars judges all that was measured.
@@ -30,7 +31,8 @@ func (d *Document) Bars() []Bar {
 	}
 	bars = append(bars, middlewareBars(d.Middleware)...)
 	bars = append(bars, RedisBars(d.Redis)...)
-	return append(bars, keySizeBars(d.KeySizes)...)
+	bars = append(bars, keySizeBars(d.KeySizes)...)
+	return append(bars, localBars(d.Local)...)
 }
 
 // Markdown returns the whole document.
@@ -53,6 +55,9 @@ func (d *Document) Markdown() string {
 	}
 	if d.KeySizes != nil {
 		b.WriteString("\n" + d.keySizes())
+	}
+	if d.Local != nil {
+		b.WriteString("\n" + d.local())
 	}
 	return b.String()
 }

@@ -12,7 +12,8 @@ type HotKey struct {
 	Key   string  `json:"key"`  // its name in the store, with pseudonyms for private values; of a long one the beginning
 	Rate  float64 `json:"rate"` // requests a second at this instance, at most
 	Error float64 `json:"error"`
-	Hot   bool    `json:"hot"` // often enough to be leased
+	Hot   bool    `json:"hot"`   // often enough to be leased
+	Lease int64   `json:"lease"` // units that are taken at a time
 }
 
 // Numbers of keys that are shown.
@@ -58,6 +59,9 @@ func hotKeysText(keys []HotKey) string {
 		mark := ""
 		if k.Hot {
 			mark = " hot"
+		}
+		if k.Lease > 0 {
+			mark += fmt.Sprintf(", leased by %d", k.Lease)
 		}
 		fmt.Fprintf(&b, "%.0f/s (up to %.0f less) %q%s\n", k.Rate, k.Error, k.Key, mark)
 	}

@@ -9,11 +9,11 @@ import (
 
 func TestHotKeys(t *testing.T) {
 	asked := 0
-	keys := []HotKey{{Key: "{acme}3:api\n", Rate: 1234.4, Error: 5, Hot: true}, {Key: "{b}", Rate: 12}}
+	keys := []HotKey{{Key: "{acme}3:api\n", Rate: 1234.4, Error: 5, Hot: true, Lease: 123}, {Key: "{b}", Rate: 12}}
 	o := all()
 	o.Pages = []Page{HotKeys(func(n int) []HotKey { asked = n; return keys[:min(n, len(keys))] })}
 	h := New(o)
-	if w := ask(h, "GET", "/hotkeys"); asked != 20 || w.Body.String() != "1234/s (up to 5 less) \"{acme}3:api\\n\" hot\n12/s (up to 0 less) \"{b}\"\n" {
+	if w := ask(h, "GET", "/hotkeys"); asked != 20 || w.Body.String() != "1234/s (up to 5 less) \"{acme}3:api\\n\" hot, leased by 123\n12/s (up to 0 less) \"{b}\"\n" {
 		t.Errorf("asked for %d: %q", asked, w.Body)
 	}
 	for _, w := range []*struct {

@@ -77,10 +77,13 @@ type HotKey struct {
 	// Error is by how much Rate may be too high.
 	Error float64
 	Hot   bool // often enough to be leased
+	// Lease is how many units are taken at a time; 0 where none are.
+	Lease int64
 }
 
-// top returns the n keys asked for most, those first.
-func (h *hotKeys) top(n int, now weir.Micros) []HotKey {
+// top returns the n keys asked for most, those first. lease, when not nil, tells
+// how many units of one are taken at a time.
+func (h *hotKeys) top(n int, now weir.Micros, lease func(keytable.ID) int64) []HotKey {
 	var all []HotKey
 	var buf []hot.Counter[keytable.ID]
 	for i := range h.shards {
@@ -90,7 +93,11 @@ func (h *hotKeys) top(n int, now weir.Micros) []HotKey {
 		for j := range buf {
 			if c := &buf[j]; c.Name != "" {
 				most, least := s.mu.sketch.Rates(c, now)
-				all = append(all, HotKey{Key: c.Name, Rate: most, Error: most - least, Hot: least >= h.rate})
+				k := HotKey{Key: c.Name, Rate: most, Error: most - least, Hot: least >= h.rate}
+				if lease != nil {
+					k.Lease = lease(c.Key)
+				}
+				all = append(all, k)
 			}
 		}
 		s.mu.Unlock()

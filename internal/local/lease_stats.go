@@ -70,7 +70,7 @@ func (l *leaser) stats(now weir.Micros) LeaseStats {
 	t := &l.totals
 	st.Taken, st.Spent, st.Lost = t.taken.Load(), t.spent.Load(), t.lost.Load()
 	st.Full, st.Short, st.Empty, st.Failed, st.Crowded = t.full.Load(), t.short.Load(), t.empty.Load(), t.failed.Load(), t.crowded.Load()
-	for _, k := range l.hot.top(math.MaxInt, now) {
+	for _, k := range l.hot.top(math.MaxInt, now, nil) {
 		st.TopRate = max(st.TopRate, k.Rate)
 		if k.Hot {
 			st.HotKeys++
@@ -96,5 +96,21 @@ func (t *Tier) HotKeys(n int) []HotKey {
 	if !ok {
 		return nil
 	}
-	return l.hot.top(n, l.now())
+	return l.hotKeys(n, l.now())
+}
+
+func (l *leaser) hotKeys(n int, now weir.Micros) []HotKey {
+	return l.hot.top(n, now, func(id keytable.ID) int64 { return l.size(id, now) })
+}
+
+// size is how many units of a key are taken at a time; 0 when none were lately.
+// A part of the sketch is locked meanwhile: nothing that holds a part of the
+// table may ask for one of the sketch.
+func (l *leaser) size(id keytable.ID, now weir.Micros) int64 {
+	s := l.table.Lock(id)
+	defer s.Unlock()
+	if h := s.Find(id); h != nil && h.grantedAt != 0 && now-h.grantedAt < coolAfter {
+		return h.sizer.Size()
+	}
+	return 0
 }

@@ -110,8 +110,12 @@ func TestLeaseIsSpentHere(t *testing.T) {
 	if after.Bound == 0 || after.Bound > 500 || after.Share > 0.05 || after.Keys != 1 || after.HotKeys != 1 {
 		t.Errorf("%+v", after)
 	}
-	if top := n.tier.leases.(*leaser).hot.top(5, c.now); len(top) != 1 || top[0].Key != "{a}k" || !top[0].Hot {
+	if top := n.tier.leases.(*leaser).hotKeys(5, c.now); len(top) != 1 || top[0].Key != "{a}k" || !top[0].Hot || top[0].Lease < 2 || top[0].Lease > 500 {
 		t.Errorf("hot keys: %+v", top)
+	}
+	later := c.now + coolAfter
+	if top := n.tier.leases.(*leaser).hotKeys(5, later); len(top) != 1 || top[0].Lease != 0 {
+		t.Errorf("hot keys when none is leased: %+v", top)
 	}
 }
 

@@ -35,6 +35,9 @@ check's deadline is tried again, five times at most; the table says so.
 			b.WriteString("| row | | load | client errors | degraded (reasons) | p50 | p99 | extra | |\n|---|---|---|---|---|---|---|---|---|\n")
 		}
 		b.WriteString(o.cells() + "\n")
+		if o.after != "" {
+			b.WriteString("\n" + o.after)
+		}
 	}
 	return b.String()
 }

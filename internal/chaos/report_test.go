@@ -27,6 +27,7 @@ type outcome struct {
 	notes         []string
 	failed        bool
 	fault, bounds string // of the row
+	after         string // what the report has below the row's table; "" for nothing
 }
 
 func (o *outcome) note(format string, args ...any) {

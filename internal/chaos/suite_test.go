@@ -43,6 +43,7 @@ var scenarios = []scenario{
 	{"one of ten", faultTenth, boundsTenth, oneOfTen, ""},
 	{"random keys", faultFlood, boundsFlood, randomKeys, ""},
 	{"flood", faultFlood, boundsFlood, flood, ""},
+	{"whale", faultWhale, boundsWhale, whale, ""},
 }
 
 // The lines of the table.

@@ -32,8 +32,10 @@ type Options struct {
 	Switch   Switch
 	Gate     Gate
 
-	// Leases are the terms of Lease; the zero value is lease's defaults.
-	Leases lease.Config
+	// Leases are the terms of Lease; the zero value is lease's defaults. With
+	// NoLeases there are none, whatever policies say.
+	Leases   lease.Config
+	NoLeases bool
 	// Instances returns how many instances share the store, among which leases
 	// are divided; nil is one. It must not block.
 	Instances func() int
@@ -50,6 +52,7 @@ type Engine struct {
 	override Switch
 	gate     Gate
 	leases   lease.Config
+	noLeases bool
 	start    time.Time // what stages measure time from
 	loaded   atomic.Pointer[loaded]
 	flows    sync.Pool
@@ -87,7 +90,7 @@ func New(o Options) (*Engine, error) {
 	e := &Engine{
 		store: o.Store, deadline: o.Deadline, hooks: o.Hooks, ring: o.Pseudonyms,
 		local: o.Local, backstop: o.Backstop, override: o.Switch, gate: o.Gate,
-		leases: o.Leases, instances: o.Instances,
+		leases: o.Leases, noLeases: o.NoLeases, instances: o.Instances,
 		start: time.Now().Add(-time.Second),
 	}
 	e.flows.New = func() any { return newFlow(e) }

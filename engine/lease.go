@@ -42,6 +42,9 @@ func (e *Engine) Lease(ctx context.Context, r *weir.Request, want int64) (LeaseG
 	if err != nil {
 		return LeaseGrant{}, err
 	}
+	if e.noLeases {
+		return LeaseGrant{}, &weir.Error{Code: weir.CodeInvalid, Field: "policy", Message: "no units are leased here", Hint: "ask about each request with Check"}
+	}
 	l := leasing{engine: e, began: time.Now(), plan: e.plan(), want: want, wanted: want}
 	l.grant.PolicyVersion = set.Version()
 	if err := l.resolve(set, r); err != nil {

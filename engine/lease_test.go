@@ -171,6 +171,13 @@ func TestLeaseIsDividedBetweenInstances(t *testing.T) {
 	}
 }
 
+func TestNoLeases(t *testing.T) {
+	e := enginetest.New(t, leased, engine.Options{NoLeases: true})
+	if g, err := e.Lease(t.Context(), ask("tenant", "a"), 5); weir.CodeOf(err) != weir.CodeInvalid || g != (engine.LeaseGrant{}) {
+		t.Errorf("%+v, %v", g, err)
+	}
+}
+
 // TestNoLeaseWithoutTheStore: open policies pass requests, not leases.
 func TestNoLeaseWithoutTheStore(t *testing.T) {
 	s := memstore.New()

@@ -35,10 +35,13 @@ func (s *server) addLocal(o *engine.Options) error {
 		return err
 	}
 	leases, err := s.flags.lease.options(o.Store, s.instances)
-	if err != nil || s.flags.redis.addrs == "" {
+	if err != nil {
 		return err
 	}
-	o.Leases = leases.Config
+	o.Leases, o.NoLeases = leases.Config, leases.Watch
+	if s.flags.redis.addrs == "" {
+		return nil
+	}
 	tier := local.New(local.Options{Denials: f.denyCache, Leases: leases})
 	s.tier = tier
 	s.showLeases()

@@ -23,9 +23,16 @@ func (f *flow) degrade(why error) {
 	} else {
 		f.failPlainly()
 	}
-	if hook := f.engine.hooks.Degraded; hook != nil {
-		hook(f.dec, why)
+	f.engine.degraded(f.dec, why)
+}
+
+// degraded tells the hook. One that panics must not keep the answer back.
+func (e *Engine) degraded(d *weir.Decision, why error) {
+	if e.hooks.Degraded == nil {
+		return
 	}
+	defer e.recovered()
+	e.hooks.Degraded(d, why)
 }
 
 // failPlainly answers with no counter at all.

@@ -196,6 +196,21 @@ func TestPanicIsAnsweredByTheFailMode(t *testing.T) {
 	}
 }
 
+// TestHookThatPanics: the answer is given all the same, and counted once.
+func TestHookThatPanics(t *testing.T) {
+	var panics atomic.Int32
+	e := start(t, broken{err: &weir.Error{Code: weir.CodeRefused}}, weir.Hooks{
+		Degraded: func(*weir.Decision, error) { panic("the hook's") },
+		Panicked: func(string) { panics.Add(1) },
+	}, "policies:\n  - {id: p, by: [tenant], limits: [2/m], on_failure: open}\n")
+	if d := check(t, e, ask("tenant", "a")); !d.Allowed() || d.Reason != weir.ReasonDegraded {
+		t.Errorf("got %+v", d)
+	}
+	if panics.Load() != 1 {
+		t.Errorf("%d panics counted", panics.Load())
+	}
+}
+
 // slow holds back its answers and remembers the deadline it was given.
 type slow struct {
 	weir.Store

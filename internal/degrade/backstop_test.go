@@ -234,3 +234,37 @@ func BenchmarkAnswer(b *testing.B) {
 		})
 	}
 }
+
+// TestDeniedIsNoDebt: of charges that count denied or not, as of envoyproxy's
+// rules, a store forgets what was denied with the window. Here it is not counted:
+// who asks for twice the limit gets the limit, and whoever stops is served again.
+func TestDeniedIsNoDebt(t *testing.T) {
+	b := degrade.NewBackstop(degrade.BackstopOptions{})
+	c := weir.Charge{Key: "k", Meter: meter(t, "10/s fixed_window"), Cost: 1, Mode: weir.Always}
+	passed, now := 0, start
+	for range 20 * 60 {
+		now += weir.Second / 20
+		if answer(b, now, c).Admitted {
+			passed++
+		}
+	}
+	if passed < 600 || passed > 610 {
+		t.Errorf("%d passed in a minute, want 10 a second and at most 10 besides", passed)
+	}
+	if e := answer(b, now+weir.Second, c); !e.Admitted {
+		t.Errorf("denied a second later: %+v", e.Outcomes)
+	}
+}
+
+// TestSpentIsDebt: units that are used already count, fit or not.
+func TestSpentIsDebt(t *testing.T) {
+	b := degrade.NewBackstop(degrade.BackstopOptions{})
+	c := weir.Charge{Key: "k", Meter: meter(t, "10/s burst 10"), Cost: 25, Mode: weir.Always}
+	a := askOf(start, false, c)
+	a.Hints[0].Spent = true
+	b.Answer(a)
+	c.Cost, c.Mode = 1, weir.Enforce
+	if e := answer(b, start, c); e.Admitted || e.Outcomes[0].RetryAfter != 16*weir.Second/10 {
+		t.Errorf("after 25 were spent: %+v", e)
+	}
+}

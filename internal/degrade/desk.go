@@ -21,9 +21,9 @@ func (d *desk) prepare(b *Backstop, a *stage.Ask) {
 	d.states = slices.Grow(d.states[:0], n)[:n]
 	instances := min(max(b.instances(), 1), share.MaxParts)
 	for i := range n {
-		d.parts[i] = share.Part{Parts: instances}
+		d.parts[i] = share.Part{Parts: instances, NoDebt: !a.Hints[i].Spent}
 		if a.Hints[i].Strict {
-			d.parts[i] = share.Part{Parts: instances * b.strict, Starts: true}
+			d.parts[i].Parts, d.parts[i].Starts = instances*b.strict, true
 		}
 	}
 }

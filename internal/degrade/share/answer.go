@@ -14,6 +14,10 @@ type Part struct {
 	// Starts: a concurrency limit's units count as held for a second each.
 	// Without it the limit has no say: what is in progress is not known here.
 	Starts bool
+	// NoDebt: an always charge that is denied is not counted. In a store it ends
+	// with its window; a share is a bucket, in which a caller that goes on asking
+	// would owe ever more and never be let through again.
+	NoDebt bool
 }
 
 // Desk is the memory that deciding needs. The zero Desk is ready.
@@ -68,6 +72,9 @@ func (d *Desk) prepare(i int, c *weir.Charge, p Part) {
 	// is paid for afterwards.
 	m.Capacity = max(m.Capacity, min(cost, c.Meter.Capacity))
 	d.charges[i] = weir.Charge{Key: c.Key, Meter: m, Cost: cost, Mode: c.Mode, Group: c.Group}
+	if p.NoDebt && c.Mode == weir.Always {
+		d.charges[i].Mode = weir.Enforce
+	}
 }
 
 // capacity is that of the share.

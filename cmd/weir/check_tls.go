@@ -78,6 +78,7 @@ func (f *clientTLSFlags) config() (*tls.Config, error) {
 func (f *clientTLSFlags) hint(message string) string {
 	for _, h := range []struct{ says, hint string }{
 		{"first record does not look like a TLS handshake", "the server speaks no TLS: leave --tls out"},
+		{"HTTP response to HTTPS client", "the server speaks no TLS: leave --tls and https:// out"},
 		{"certificate signed by unknown authority", "give the file of its authority with --tls-ca"},
 		{"certificate is valid for", "give the name that its certificate has with --tls-server-name"},
 		{"cannot validate certificate for", "give the name that its certificate has with --tls-server-name"},

@@ -39,6 +39,9 @@ func (f *leaseFlags) register(flags *pflag.FlagSet) {
 // options are those of a tier before a store.
 func (f *leaseFlags) options(store weir.Store, instances func() int) (local.LeaseOptions, error) {
 	o := local.LeaseOptions{Store: store, Instances: instances, HotRate: f.hotRate, Watch: f.share == 0}
+	if !(f.share >= 0 && f.share <= lease.MaxShare) {
+		return o, usage("0.05 is a twentieth of each limit, 0 takes nothing ahead", "--lease-share: %v is not from 0 to %v", f.share, lease.MaxShare)
+	}
 	if !o.Watch {
 		o.Config = lease.Config{Share: f.share, Refresh: weir.MicrosOf(f.refresh)}
 		if err := o.Config.Validate(); err != nil {

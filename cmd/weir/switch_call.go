@@ -133,10 +133,13 @@ func (c *nodeClient) tell(ctx context.Context, node string, order *admin.SwitchO
 		return status, refusal(resp.Status, text)
 	}
 	if err := json.Unmarshal(text, &status); err != nil {
-		return status, errors.New("no answer of a weir serve's admin listener: check the address")
+		return status, errors.New(notAdmin)
 	}
 	return status, nil
 }
+
+// notAdmin is said of an address at which somebody else answers.
+const notAdmin = "no answer of a weir serve's admin listener (give the address of its --admin, port 6070 unless it was set)"
 
 // refusal is what a node has to say against an order.
 func refusal(status string, text []byte) error {
@@ -145,18 +148,18 @@ func refusal(status string, text []byte) error {
 	}
 	var p struct{ Error httperr.Problem }
 	if json.Unmarshal(text, &p) != nil || p.Error.Message == "" {
-		return fmt.Errorf("refused with %s: %.200s", status, strings.TrimSpace(string(text)))
+		return fmt.Errorf("refused with %s: %s", status, notAdmin)
 	}
-	if p.Error.Hint != "" {
-		return fmt.Errorf("%s (%s)", p.Error.Message, p.Error.Hint)
-	}
-	return errors.New(p.Error.Message)
+	return errors.New(p.Error.Message) // its hint is in it
 }
 
 // failed adds to an error of the connection what to do about it.
 func (c *nodeClient) failed(err error) error {
 	if hint := c.flags.hint(err.Error()); hint != "" {
 		return fmt.Errorf("%w (%s)", err, hint)
+	}
+	if strings.Contains(err.Error(), "malformed HTTP response") { // a gRPC listener's
+		return errors.New(notAdmin)
 	}
 	return err
 }

@@ -92,7 +92,7 @@ func (e *Explanation) verdict(b *strings.Builder) {
 			fmt.Fprintf(b, ", one of %d", c.Shards)
 		}
 		if c.Lease {
-			b.WriteString(", leased")
+			b.WriteString(", lease auto") // whether it is leased is the server's to say: share, instances, how hot
 		}
 		b.WriteString("\n")
 	}

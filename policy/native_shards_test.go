@@ -214,7 +214,7 @@ func TestSubCharges(t *testing.T) {
 func TestExplainShowsShardsAndLease(t *testing.T) {
 	set := compileTexts(t, Options{}, shardsText+"  - {id: leased, by: tenant, limits: 500/s, lease: auto}\n")
 	text := Explain(set, request("tenant=a")).Text()
-	for _, want := range []string{"a}7:default5:whalegs, one of 4\n", "key {a}7:default6:leasedws, leased\n"} {
+	for _, want := range []string{"a}7:default5:whalegs, one of 4\n", "key {a}7:default6:leasedws, lease auto\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

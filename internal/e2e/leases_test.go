@@ -44,7 +44,7 @@ func TestLeases(t *testing.T) {
 		}
 		return nil
 	})
-	if page := w.page("/hotkeys"); !strings.Contains(page, "{whale}") || !strings.HasSuffix(page, " hot\n") || strings.Contains(page, "203.0.113") {
+	if page := w.page("/hotkeys"); !strings.Contains(page, "{whale}") || !strings.Contains(page, " hot, leased by ") || strings.Contains(page, "203.0.113") {
 		t.Errorf("hot keys: %q", page)
 	}
 }

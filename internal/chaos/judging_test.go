@@ -95,7 +95,7 @@ func TestBackAfter(t *testing.T) {
 func TestExtra(t *testing.T) {
 	span := 10 * time.Second
 	fair := tightBurst + 10*tightRate
-	if got := extra(map[uint64]int{0: fair, 2: fair - 5, 1: 10 * fair}, span); got != 0 {
+	if got := extra(map[uint64]int{0: fair - 7, 2 * tightTenants: 7, 2: fair - 5, 1: 10 * fair}, span); got != 0 {
 		t.Errorf("extra of what is fair = %v", got)
 	}
 	if got := extra(map[uint64]int{0: fair, 2: fair + tightBurst/2}, span); got != 0.5 {
@@ -111,7 +111,7 @@ func TestFill(t *testing.T) {
 		t.Errorf("%v", p)
 	}
 	fill(4, &r)
-	if p := r.Descriptors[0].Pairs; p[0].Value != "tight" || p[1].Value != "t4" {
+	if p := r.Descriptors[0].Pairs; p[0].Value != "tight" || p[1].Value != "t2" {
 		t.Errorf("%v", p)
 	}
 }

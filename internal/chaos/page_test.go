@@ -18,15 +18,15 @@ func page(f form, machine string, at time.Time, outcomes []*outcome) string {
 What is done to Redis under load, what must hold meanwhile, and what was measured. `+"`make chaos`"+` runs it again and writes
 this page; `+"`make test`"+` has a short form of every row.
 
-Measured on %s, on %s, in the %s form. Load: open loop, %d requests a second unless the row says otherwise, seed %d, %d tenants, half of
-them above their limit of %d/s burst %d all the time. The deadline B of a check is %v unless the row says otherwise; where
+Measured on %s, on %s, in the %s form. Load: open loop, %d requests a second unless the row says otherwise, seed %d, half of it for %d
+tenants who ask for many times their limit of %d/s burst %d, the other half for tenants who never reach theirs. The deadline B of a check is %v unless the row says otherwise; where
 the table says B+5 ms, this form holds B+%v. Latencies are the server's own
 (`+"`weir_check_duration_seconds`"+`), as the bound of the bucket they fall into. Extra is what the worst tenant was given beyond
 burst + rate x T, in bursts. Each row also holds that at least %.0f%% of the load was sent in time and answered, that no client
 went without an answer of the server's, that the fault was felt, and that the server counted exactly the degraded
 answers that clients got. A row that fails while the machine holds up a timer that has nothing else to do for longer than a
 check's deadline is tried again, five times at most; the table says so.
-`, at.UTC().Format("2006-01-02"), machine, f.name, f.rate, f.seed, f.keys, tightRate, tightBurst, deadline, f.slack, 100*attained)
+`, at.UTC().Format("2006-01-02"), machine, f.name, f.rate, f.seed, tightTenants, tightRate, tightBurst, deadline, f.slack, 100*attained)
 	fault := ""
 	for _, o := range outcomes {
 		if o.fault != fault {

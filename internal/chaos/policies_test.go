@@ -2,18 +2,20 @@ package chaos
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/weirlimit/weir"
 )
 
-// The limits of the load. Even keys are asked for more than they may have, so
-// that every admission too many shows; odd ones never are, so that every check
-// needs the store.
+// The limits of the load. Even keys are those of few tenants, who ask for many
+// times what they may have, so that every admission too many shows; odd ones
+// have a limit that nobody reaches, so that every check needs the store.
 const (
-	tightRate  = 5 // a second
-	tightBurst = 20
+	tightRate    = 5 // a second
+	tightBurst   = 10
+	tightTenants = 8
 )
 
 var policies = fmt.Sprintf(`
@@ -26,12 +28,15 @@ policies:
 
 // fill writes the request of a key.
 func fill(key uint64, r *weir.Request) {
-	kind := "tight"
 	if key%2 == 1 {
-		kind = "wide"
+		fillKind("wide", key, r)
+		return
 	}
-	fillKind(kind, key, r)
+	fillKind("tight", tightTenant(key), r)
 }
+
+// tightTenant is whose request an even key is.
+func tightTenant(key uint64) uint64 { return key / 2 % tightTenants }
 
 func fillKind(kind string, key uint64, r *weir.Request) {
 	r.Domain = "default"
@@ -42,14 +47,14 @@ func fillKind(kind string, key uint64, r *weir.Request) {
 	r.Descriptors[0].Pairs[1] = weir.Pair{Name: "tenant", Value: "t" + strconv.FormatUint(key, 10)}
 }
 
-// extra is how many units more than burst + rate x T the worst of the tight keys
-// was given, in bursts; below 0 it was given less.
+// extra is how many units more than burst + rate x T the worst of the tight
+// tenants was given, in bursts; below 0 it was given less.
 func extra(admitted map[uint64]int, t time.Duration) float64 {
-	worst := -1.0
+	var given [tightTenants]float64
 	for key, n := range admitted {
 		if key%2 == 0 {
-			worst = max(worst, (float64(n)-tightBurst-tightRate*t.Seconds())/tightBurst)
+			given[tightTenant(key)] += float64(n)
 		}
 	}
-	return worst
+	return (slices.Max(given[:]) - tightBurst - tightRate*t.Seconds()) / tightBurst
 }

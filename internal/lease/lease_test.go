@@ -158,6 +158,31 @@ func TestSizerBounds(t *testing.T) {
 	}
 }
 
+// A lease that lives for a sub-window is taken only of what is as good as certain
+// to be used in it.
+func TestSizerShortLife(t *testing.T) {
+	for _, c := range []struct {
+		rate        float64
+		least, want int64
+	}{
+		{35, 1, 0},    // two expected: every seventh time none would come
+		{65, 1, 0},    // 4
+		{100, 1, 1},   // 6
+		{130, 1, 2},   // 8
+		{325, 1, 9},   // 20, and half of that is 9.98
+		{325, 4, 0},   // 20 units are 5 requests
+		{1000, 1, 30}, // 61, and half of that is less than is certain
+	} {
+		var s lease.Sizer
+		s.Seed(c.rate, weir.Second)
+		terms := free
+		terms.Life, terms.Least = 61_438, c.least
+		if n := s.Want(weir.Second, terms); n != c.want {
+			t.Errorf("%v/s, cost %d: %d, want %d", c.rate, c.least, n, c.want)
+		}
+	}
+}
+
 func TestSizerRests(t *testing.T) {
 	var s lease.Sizer
 	now := weir.Second

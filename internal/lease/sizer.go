@@ -1,6 +1,10 @@
 package lease
 
-import "github.com/weirlimit/weir"
+import (
+	"math"
+
+	"github.com/weirlimit/weir"
+)
 
 // Constants of the sizer.
 const (
@@ -82,6 +86,13 @@ func (s *Sizer) Want(now weir.Micros, t Terms) int64 {
 	// rates are not steady, and what is left at its end is lost.
 	span := min(t.Refresh, t.Life/2)
 	target := max(1, min(t.Most, int64(s.rate*float64(span)/float64(weir.Second))))
+	if span < t.Refresh {
+		safe := s.safe(t)
+		if safe < max(1, t.Least) {
+			return 0
+		}
+		target = min(target, safe)
+	}
 	switch {
 	case s.size == 0:
 		s.size = target
@@ -98,6 +109,15 @@ func (s *Sizer) Want(now weir.Micros, t Terms) int64 {
 		return 0
 	}
 	return n
+}
+
+// safe is how many units are as good as certain to be asked for within the life
+// of a lease: what is expected less twice its standard deviation, for requests
+// that come by chance. More would be lost too often: of one unit with two
+// expected, every seventh.
+func (s *Sizer) safe(t Terms) int64 {
+	expected := s.rate * float64(t.Life) / float64(weir.Second)
+	return int64(expected - 2*math.Sqrt(expected*float64(max(t.Least, 1))))
 }
 
 // Granted tells what became of a wish that was sent at an instant. Less than

@@ -51,8 +51,8 @@ var faults = []struct {
 		n.note("stops for %d us", "", int64(span), 0)
 	}},
 	{"loss", false, func(w *world, _ int, span weir.Micros) {
-		w.loss = 0.002 + 0.3*w.plan.Float64()*w.plan.Float64()
-		w.note("one in %d messages is lost", int64(1/w.loss), 0)
+		w.loss = 0.002 + 0.9*w.plan.Float64()*w.plan.Float64()
+		w.note("%d of 1000 messages are lost", int64(1000*w.loss), 0)
 		w.after(span, func() { w.loss = 0; w.note("messages arrive", 0, 0) })
 	}},
 }

@@ -79,6 +79,9 @@ func (l *link) Submit(b *weir.Batch, done func(*weir.Batch)) {
 func (c *call) send() {
 	w, n := c.l.n.w, c.l.n
 	server := w.servers[c.t.shard]
+	if w.onSend != nil {
+		w.onSend(n)
+	}
 	if !n.reaches(c.t) {
 		return
 	}

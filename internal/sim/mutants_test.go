@@ -17,7 +17,7 @@ type mutant struct {
 
 func mutants() []mutant {
 	return []mutant{
-		{"spends leases after their end", "steady", []string{"leases"}, seams{tierClock: behind}},
+		{"spends leases after their end", "chaos", []string{"leases", "window"}, seams{tierClock: behind}},
 		{"spends more than was debited", "", []string{"leases"}, seams{store: answering(func(_ *node, e *weir.Entry) {
 			if e.Charges[0].Mode == weir.UpTo {
 				for i := range e.Outcomes {
@@ -30,6 +30,7 @@ func mutants() []mutant {
 		{"begins an outage with a whole burst", "", []string{"warm", "outage"}, seams{deaf: true}},
 		{"never tries a store again", "", []string{"dead"}, seams{breaker: breaker.Config{Cooldown: weir.Minute, MaxCooldown: weir.Minute}}},
 		{"opens at every failure, and waits for ever longer", "", []string{"dead"}, seams{breaker: breaker.Config{Consecutive: 1, MaxCooldown: weir.Minute, Cooldown: 10 * weir.Second}}},
+		{"tries a store that is away all the time", "blackout", []string{"shut"}, seams{breaker: breaker.Config{Cooldown: weir.Millisecond, MaxCooldown: weir.Millisecond}}},
 		{"loses data and does not say so", "", []string{"bound"}, seams{blind: true}},
 		{"lets through what the store denies", "", []string{"bound", "window"}, seams{store: answering(func(n *node, e *weir.Entry) {
 			e.Admitted = e.Admitted || n.chance.IntN(4) == 0
@@ -80,16 +81,15 @@ func TestMutantsAreNoticed(t *testing.T) {
 		noticed[r.Check] = true
 		t.Logf("%s: seed %d, %s: %s", m.name, r.Seed, r.Check, r.Problem)
 	}
-	for _, c := range []string{"bound", "warm", "leases", "hold", "halve", "used", "dead", "isolation", "retry"} {
+	for _, c := range []string{"bound", "warm", "leases", "hold", "halve", "used", "dead", "shut", "isolation", "retry"} {
 		if !noticed[c] {
 			t.Errorf("no mutant shows that %q can fail", c)
 		}
 	}
 }
 
-// behind is a clock that a tier takes for the time and that goes at half the
-// speed: what has ended has not, for it.
-func behind(now weir.Micros) weir.Micros { return weir.Second + now/2 }
+// behind is a clock by which a lease that has ended has not.
+func behind(now weir.Micros) weir.Micros { return now - 200*weir.Millisecond }
 
 // faulty changes what a link answers.
 type faulty struct {

@@ -23,6 +23,7 @@ type world struct {
 	healed  weir.Micros // when the last fault is over
 	report  *Report
 	onEach  func(r *request, a answer) // what a scenario wants to know
+	onSend  func(n *node)
 }
 
 // shape is what a scenario says of a world.

@@ -45,11 +45,14 @@ func newWhaleDay(t testing.TB, f form) *whaleDay {
 	d := &whaleDay{t: t, form: theWhaleForm(f)}
 	f.warm = 0 // all nodes begin together
 	s := redistest.Start(t)
-	for i := range d.nodes {
-		w := serve(t, launch{
+	var started [whaleNodes]*instance
+	for i := range started {
+		started[i] = serve(t, launch{
 			policies: d.form.policies(), deadline: whaleDeadline,
 			args: []string{"--redis", s.Addr(), "--instances", fmt.Sprint(whaleNodes), "--lease-share", fmt.Sprint(whaleShare)},
 		})
+	}
+	for i, w := range started {
 		w.awaitReady()
 		d.nodes[i] = newRig(t, f, w)
 	}

@@ -19,8 +19,9 @@ const (
 	whaleSteps   = 8   // of the ramp
 	whaleShare   = 0.2 // of a limit that may be taken ahead: the whale's size is its rate's, not the cap's
 	whaleRefresh = 100 * time.Millisecond
-	whaleSettled = 5 * time.Second // in which sizes converge
-	whaleFair    = 0.99            // of what a neighbour's own limit and demand allow
+	whaleSettled = 5 * time.Second        // in which sizes converge
+	whaleWindow  = 500 * time.Millisecond // that latencies are looked at in
+	whaleFair    = 0.99                   // of what a neighbour's own limit and demand allow
 	// whaleDeadline is of a check. Nothing is broken here, and what a busy machine
 	// holds up is not to be decided by a backstop, which takes no leases.
 	whaleDeadline = 250 * time.Millisecond
@@ -48,8 +49,8 @@ func theWhaleForm(f form) whaleForm {
 		}
 	}
 	return whaleForm{
-		base: 600, before: 1500 * time.Millisecond, ramp: 1600 * time.Millisecond, hold: 2500 * time.Millisecond, over: 1500 * time.Millisecond,
-		settled: 1500 * time.Millisecond, band: 0.25,
+		base: 600, before: 1500 * time.Millisecond, ramp: 1200 * time.Millisecond, hold: 2200 * time.Millisecond, over: 1500 * time.Millisecond,
+		settled: 1200 * time.Millisecond, band: 0.25,
 	}
 }
 

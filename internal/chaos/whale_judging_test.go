@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weirlimit/weir/internal/latency"
 )
 
 // What judges the game day is judged here.
@@ -90,5 +92,19 @@ func TestSizesTable(t *testing.T) {
 	}
 	if p := page(longForm, "", time.Time{}, []*outcome{{fault: "x", after: got}}); !strings.HasSuffix(p, "|\n\n"+got) {
 		t.Errorf("the page ends:\n%s", p[len(p)-200:])
+	}
+}
+
+func TestUsualP99(t *testing.T) {
+	windows := make([]latency.Histogram, 6) // the last has nothing
+	for i, worst := range []time.Duration{time.Second, 2 * time.Millisecond, 3 * time.Millisecond, time.Millisecond, 40 * time.Millisecond} {
+		windows[i].Record(time.Microsecond)
+		windows[i].Record(worst)
+	}
+	if got := usualP99(windows); got < 2900*time.Microsecond || got > 3100*time.Microsecond {
+		t.Errorf("%v, want 3 ms", got)
+	}
+	if got := usualP99(windows[5:]); got != 0 {
+		t.Errorf("%v of nothing", got)
 	}
 }

@@ -2,8 +2,11 @@ package chaos
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/weirlimit/weir/internal/latency"
 )
 
 // sizes are how many units of the whale's limit each node takes at a time, at an
@@ -60,4 +63,19 @@ func sizesTable(all []sizes, phase func(time.Duration) string) string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// usualP99 is the median of the windows' 99th percentiles; 0 of none.
+func usualP99(windows []latency.Histogram) time.Duration {
+	var all []time.Duration
+	for i := range windows {
+		if windows[i].Count() > 0 {
+			all = append(all, windows[i].Quantile(0.99))
+		}
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
 }

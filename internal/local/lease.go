@@ -139,6 +139,9 @@ func (l *leaser) spend(a *stage.Ask, i int) (until weir.Micros, wants, ok bool) 
 	if h == nil || !h.of(a, c) && !h.renew(a, c) {
 		return 0, false, false
 	}
+	if c.Cost > c.Meter.Capacity { // nobody has so much: it says nothing of how much is needed
+		return 0, false, false
+	}
 	h.sizer.Ask(c.Cost)
 	until, ok = h.take(a.Now, c.Cost)
 	if !ok {

@@ -470,3 +470,24 @@ func BenchmarkSpend(b *testing.B) {
 	}
 	_ = calls
 }
+
+// TestImpossibleCosts: who asks for more than there can be does not change what
+// others' leases are like.
+func TestImpossibleCosts(t *testing.T) {
+	c, store := newStore(t)
+	n := newLeaseNode(t, store, LeaseOptions{})
+	m := limit(weir.GCRA, 10_000, weir.Second)
+	n.heatUp(c, unitsOf("k", m, 1))
+	for range 2 {
+		n.check(c.now, 1, unitsOf("k", m, 1<<62))
+	}
+	calls, before := n.calls, n.stats(c.now)
+	for range 1000 {
+		c.now += weir.Millisecond
+		n.check(c.now, 1, unitsOf("k", m, 1))
+	}
+	after := n.stats(c.now)
+	if calls, leases, lost := n.calls-calls, after.Full-before.Full, after.Lost-before.Lost; calls > 10 || leases > 40 || lost > 100 {
+		t.Errorf("of 1000 requests %d went to the store, with %d leases and %d units lost", calls, leases, lost)
+	}
+}

@@ -15,7 +15,7 @@ func (s *server) warnOfExposure(d *door) {
 	}
 	harm := "spend every tenant's quota"
 	if d.name == doorAdmin {
-		harm = "reset counters, read the policies and take profiles"
+		harm = "let everything through past its limits, reset counters, read the policies and take profiles"
 	}
 	t := s.tls[d.name]
 	log := s.log.With(slog.String("for", d.name), slog.String("address", d.addr()))

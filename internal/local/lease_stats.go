@@ -45,8 +45,8 @@ type LeaseStats struct {
 	// Share is the same as a part of the limit's capacity.
 	Share float64
 
-	HotKeys int     // keys that are hot
-	TopRate float64 // requests a second of the one asked for most
+	HotKeys int         // keys that are hot
+	Rates   [10]float64 // requests a second of the keys asked for most, those first
 }
 
 // stats sums up, and takes note of what has ended.
@@ -70,8 +70,10 @@ func (l *leaser) stats(now weir.Micros) LeaseStats {
 	t := &l.totals
 	st.Taken, st.Spent, st.Lost = t.taken.Load(), t.spent.Load(), t.lost.Load()
 	st.Full, st.Short, st.Empty, st.Failed, st.Crowded = t.full.Load(), t.short.Load(), t.empty.Load(), t.failed.Load(), t.crowded.Load()
-	for _, k := range l.hot.top(math.MaxInt, now, nil) {
-		st.TopRate = max(st.TopRate, k.Rate)
+	for i, k := range l.hot.top(math.MaxInt, now, nil) {
+		if i < len(st.Rates) {
+			st.Rates[i] = k.Rate
+		}
 		if k.Hot {
 			st.HotKeys++
 		}

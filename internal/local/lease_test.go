@@ -107,7 +107,7 @@ func TestLeaseIsSpentHere(t *testing.T) {
 	if want := used.Remaining + after.Held; !o.OK || o.Granted != 1 || o.Remaining > want || o.Remaining < want-50 || o.ResetAfter <= 0 {
 		t.Errorf("told %+v, want about %d left", o, want)
 	}
-	if after.Bound == 0 || after.Bound > 500 || after.Share > 0.05 || after.Keys != 1 || after.HotKeys != 1 {
+	if after.Bound == 0 || after.Bound > 500 || after.Share > 0.05 || after.Keys != 1 || after.HotKeys != 1 || after.Rates[0] == 0 || after.Rates[1] != 0 {
 		t.Errorf("%+v", after)
 	}
 	if top := n.tier.leases.(*leaser).hotKeys(5, c.now); len(top) != 1 || top[0].Key != "{a}k" || !top[0].Hot || top[0].Lease < 2 || top[0].Lease > 500 {

@@ -1,6 +1,10 @@
 package obs
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
 
 // Leases is what became of units that were taken ahead, and of the keys that are
 // asked for most.
@@ -12,7 +16,8 @@ type Leases struct {
 	Bound                               int64
 	Share                               float64
 	HotKeys                             int
-	TopRate                             float64
+	// Rates are the requests a second of the keys asked for most, those first.
+	Rates [10]float64
 }
 
 var (
@@ -25,7 +30,7 @@ var (
 		"By how many units more than a limit may be admitted: what all instances together may hold of one counter, the largest of all.")
 	leaseShare = desc("lease_overadmission_share", "The same as a part of the limit's capacity, the largest of all.")
 	hotKeys    = desc("hot_keys", "Counters that are asked for often enough to be leased, at this instance.")
-	topRate    = desc("hot_key_rate", "Requests a second of the counter asked for most, at this instance.")
+	hotRate    = desc("hot_key_rate", "Requests a second of the ten counters asked for most, at this instance, by their rank.", "rank")
 )
 
 // leases reads them for every scrape.
@@ -39,7 +44,7 @@ func (m *Metrics) Leases(read func() Leases) { m.registry.MustRegister(leases{re
 
 // Describe implements prometheus.Collector.
 func (leases) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{leaseUnits, leasesTotal, leaseHeld, leaseKeys, leaseBound, leaseShare, hotKeys, topRate} {
+	for _, d := range []*prometheus.Desc{leaseUnits, leasesTotal, leaseHeld, leaseKeys, leaseBound, leaseShare, hotKeys, hotRate} {
 		ch <- d
 	}
 }
@@ -58,5 +63,7 @@ func (c leases) Collect(ch chan<- prometheus.Metric) {
 	s.gauge(leaseBound, float64(l.Bound))
 	s.gauge(leaseShare, l.Share)
 	s.gauge(hotKeys, float64(l.HotKeys))
-	s.gauge(topRate, l.TopRate)
+	for i, rate := range l.Rates {
+		s.gauge(hotRate, rate, strconv.Itoa(i+1))
+	}
 }

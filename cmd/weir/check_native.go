@@ -132,7 +132,7 @@ var reasonTexts = map[weir.Reason]string{
 	weir.ReasonTooCostly: "costs more than the limit ever holds",
 	weir.ReasonNoRule:    "no limit applies",
 	weir.ReasonDegraded:  "the store did not answer; the policy's on_failure did",
-	weir.ReasonForced:    "an operator's switch lets everything pass",
+	weir.ReasonForced:    "an operator's switch lets it pass",
 	weir.ReasonShed:      "the service has no room now",
 }
 
@@ -141,6 +141,9 @@ func (a *nativeAnswer) summary() string {
 	r := a.reply
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", verdictText(a), reasonTexts[weir.Reason(r.GetReason())])
+	if r.GetSource() == weirv1.Source_SOURCE_BACKSTOP && r.GetReason() == weirv1.Reason_REASON_EXHAUSTED {
+		b.WriteString(" in this instance's share, while the store does not answer") // which is less than the limit
+	}
 	if q := r.GetQuota(); q.GetRule() != "" {
 		fmt.Fprintf(&b, " (%s)", strings.TrimSpace(plain(q.GetRule())+" "+q.GetLimit()))
 	}

@@ -198,6 +198,9 @@ func TestCheckNativeSummary(t *testing.T) {
 		"denied: no room now (zero); never passes\n": {
 			Verdict: weir.Deny, Reason: weir.ReasonExhausted, Rule: "zero", RetryAfter: weir.Never,
 		},
+		"denied: no room now in this instance's share, while the store does not answer (r 5/m); passes in 1s\n": {
+			Verdict: weir.Deny, Reason: weir.ReasonExhausted, Source: weir.SourceBackstop, Rule: "r", Limit: perMinute, RetryAfter: weir.Second,
+		},
 		"denied: the store did not answer; the policy's on_failure did (r 5/m); passes in 1s\n": {
 			Verdict: weir.Deny, Reason: weir.ReasonDegraded, Rule: "r", Limit: perMinute, RetryAfter: weir.Second,
 		},

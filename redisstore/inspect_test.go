@@ -172,7 +172,7 @@ func TestInspectUnreachable(t *testing.T) {
 		{"nobody there", Options{Addrs: []string{nobody}}, []string{"refused", "is redis running"}},
 		{"no password", Options{Addrs: []string{srv.Addr()}}, []string{"NOAUTH", "password"}},
 		{"wrong password", Options{Addrs: []string{srv.Addr()}, Credentials: Password("", "wrongword")}, []string{"WRONGPASS", "password"}},
-		{"hangs", Options{Addrs: []string{hung.Addr()}, ConnTimeout: 200 * time.Millisecond}, []string{"address"}},
+		{"hangs", Options{Addrs: []string{hung.Addr()}, ConnTimeout: 200 * time.Millisecond}, []string{"no answer in time", "address"}},
 		{"too old to greet", Options{Addrs: []string{old.Addr()}}, []string{"unknown command", "upgrade to Redis 7.0"}},
 		{"speaks TLS", Options{Addrs: []string{secure.Addr()}}, []string{"rediss://"}},
 		{"speaks no TLS", Options{Addrs: []string{srv.Addr()}, TLS: trusting, ConnTimeout: 300 * time.Millisecond}, []string{"redis://"}},

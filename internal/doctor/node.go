@@ -11,11 +11,16 @@ import (
 func unreachable(addr string, err *weir.Error, status Status) Finding {
 	bare := *err
 	bare.Hint = ""
-	do := err.Hint
-	if do == "" {
+	seen, do := bare.Error(), err.Hint
+	switch {
+	case do != "":
+	case err.Code == weir.CodeTimeout:
+		seen = "no answer in time: " + seen
+		do = "see whether the server hangs (redis-cli PING there), whether the address is right, and whether a firewall drops what is sent"
+	default:
 		do = "see whether the address is right, the server runs and the network lets you through"
 	}
-	return Finding{Check: CheckReachable, Node: addr, Status: status, Seen: bare.Error(), Do: do}
+	return Finding{Check: CheckReachable, Node: addr, Status: status, Seen: seen, Do: do}
 }
 
 // minVersion is the first major version whose scripts may use keys across

@@ -1,10 +1,13 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"testing"
 
+	common "github.com/envoyproxy/go-control-plane/envoy/extensions/common/ratelimit/v3"
+	rlsv3 "github.com/envoyproxy/go-control-plane/envoy/service/ratelimit/v3"
 	dto "github.com/prometheus/client_model/go"
 
 	weirv1 "github.com/weirlimit/weir/api/weir/v1"
@@ -45,6 +48,52 @@ func TestDenyCache(t *testing.T) {
 			t.Errorf("without the cache: %v", d)
 		}
 	}
+}
+
+// TestDenyCacheTellsOfEveryDescriptor: Envoy makes its fields from the statuses,
+// so an answer without Redis has one of every descriptor, with what is left.
+func TestDenyCacheTellsOfEveryDescriptor(t *testing.T) {
+	t.Parallel()
+	redis := redistest.Start(t)
+	path := filepath.Join(t.TempDir(), "envoy.yaml")
+	write(t, path, "domain: gateway\ndescriptors:\n"+
+		"  - {key: tenant, rate_limit: {unit: hour, requests_per_unit: 1}}\n"+
+		"  - {key: path, rate_limit: {unit: hour, requests_per_unit: 10}}\n")
+	w := serve(t, "--config", path, "--redis", redis.Addr(), "--deadline", "5s")
+	gateway := rlsv3.NewRateLimitServiceClient(dial(t, w.grpc))
+	should := func(keys ...string) *rlsv3.RateLimitResponse {
+		in := &rlsv3.RateLimitRequest{Domain: "gateway"}
+		for _, key := range keys {
+			in.Descriptors = append(in.Descriptors, &common.RateLimitDescriptor{
+				Entries: []*common.RateLimitDescriptor_Entry{{Key: key, Value: "a"}},
+			})
+		}
+		out, err := gateway.ShouldRateLimit(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	should("path")
+	should("path")
+	should("tenant")
+	await(t, "an answer from the deny cache", func() error {
+		out := should("tenant", "path")
+		s := out.GetStatuses()
+		if out.GetOverallCode() != rlsv3.RateLimitResponse_OVER_LIMIT || len(s) != 2 ||
+			s[0].GetCode() != rlsv3.RateLimitResponse_OVER_LIMIT || s[0].GetCurrentLimit().GetRequestsPerUnit() != 1 || s[0].GetDurationUntilReset().AsDuration() <= 0 ||
+			s[1].GetCode() != rlsv3.RateLimitResponse_OK || s[1].GetCurrentLimit().GetRequestsPerUnit() != 10 || s[1].GetLimitRemaining() != 8 {
+			t.Fatalf("%v", out)
+		}
+		for _, m := range w.metrics()["weir_decisions_total"].GetMetric() {
+			for _, l := range m.GetLabel() {
+				if l.GetName() == "source" && l.GetValue() == "deny_cache" && m.GetCounter().GetValue() >= 3 {
+					return nil
+				}
+			}
+		}
+		return errors.New("none yet")
+	})
 }
 
 // gauge is the value of a metric without labels, or -1.

@@ -54,13 +54,20 @@ func (h *holding) of(a *stage.Ask, c *weir.Charge) bool {
 }
 
 // renew makes h one of the charge's limit, with nothing held. It returns false
-// for a charge of an older set of policies, which leaves h as it is.
+// for a charge of an older set of policies, which leaves h as it is. A counter
+// that is asked for under two limits in turn, such as those of two plans, would
+// lose a lease each time: it is left alone for a while.
 func (h *holding) renew(a *stage.Ask, c *weir.Charge) bool {
 	if int32(a.Serial-h.serial) < 0 {
 		return false
 	}
 	h.drop()
+	pause := weir.Micros(0)
+	if h.serial == a.Serial && h.limit != (weir.Limit{}) {
+		pause = a.Now + coolAfter
+	}
 	*h = holding{
+		pause: pause,
 		limit: c.Meter.Limit, serial: a.Serial, turn: h.turn, key: h.key,
 		requests: h.requests, spent: h.spent, lost: h.lost,
 	}

@@ -491,3 +491,25 @@ func TestImpossibleCosts(t *testing.T) {
 		t.Errorf("of 1000 requests %d went to the store, with %d leases and %d units lost", calls, leases, lost)
 	}
 }
+
+// TestLimitsInTurn: a counter that is asked for under one limit and another loses
+// nothing to leases of the one that are of no use for the other.
+func TestLimitsInTurn(t *testing.T) {
+	c, store := newStore(t)
+	n := newLeaseNode(t, store, LeaseOptions{})
+	limits := []*weir.Meter{limit(weir.GCRA, 1000, weir.Second), limit(weir.GCRA, 2000, weir.Second)}
+	admitted := 0
+	for i := range 5000 {
+		c.now += weir.Millisecond
+		if e, _ := n.check(c.now, 1, unitsOf("k", limits[i/5%2], 1)); e.Admitted {
+			admitted++
+		}
+	}
+	if st := n.stats(c.now); admitted < 4950 || st.Lost > 100 {
+		t.Errorf("%d of 5000 admitted, %+v", admitted, st)
+	}
+	// With one of them it is leased again.
+	n.check(c.now, 1, unitsOf("k", limits[0], 1))
+	c.now += coolAfter
+	n.heatUp(c, unitsOf("k", limits[0], 1))
+}

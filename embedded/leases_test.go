@@ -34,7 +34,7 @@ func TestLeases(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer l.Close()
+			defer func() { _ = l.Close() }()
 			r := &weir.Request{Domain: "default", Cost: 1, Descriptors: []weir.Descriptor{{Pairs: []weir.Pair{{Name: "tenant", Value: "a"}}}}}
 			var d weir.Decision
 			leased := 0

@@ -26,7 +26,7 @@ func mutants() []mutant {
 			}
 		})}},
 		{"ignores that others hold units too", "", []string{"hold"}, seams{instances: 1}},
-		{"asks for as much as before when it was granted less", "steady", []string{"halve"}, seams{store: stubborn}},
+		{"asks for as much as ever when it was granted less", "steady", []string{"halve"}, seams{store: stubborn}},
 		{"begins an outage with a whole burst", "", []string{"warm", "outage"}, seams{deaf: true}},
 		{"never tries a store again", "", []string{"dead"}, seams{breaker: breaker.Config{Cooldown: weir.Minute, MaxCooldown: weir.Minute}}},
 		{"opens at every failure, and waits for ever longer", "", []string{"dead"}, seams{breaker: breaker.Config{Consecutive: 1, MaxCooldown: weir.Minute, Cooldown: 10 * weir.Second}}},
@@ -110,23 +110,19 @@ func answering(edit func(n *node, e *weir.Entry)) func(*node) weir.Store {
 	return func(n *node) weir.Store { return faulty{n.link, edit} }
 }
 
-// insistent asks for no lease that is smaller than the largest before.
-type insistent struct {
-	*link
-	most map[string]int64
-}
+// insistent asks for leases as large as may be, whatever it was granted.
+type insistent struct{ *link }
 
 func (i insistent) Submit(b *weir.Batch, done func(*weir.Batch)) {
 	for j := range b.Entries[0].Charges {
 		if c := &b.Entries[0].Charges[j]; c.Mode == weir.UpTo {
-			i.most[c.Key] = max(i.most[c.Key], c.Cost)
-			c.Cost = i.most[c.Key]
+			c.Cost = i.n.w.tenantOf(c.Key).counter(c.Key).most
 		}
 	}
 	i.link.Submit(b, done)
 }
 
-func stubborn(n *node) weir.Store { return insistent{n.link, map[string]int64{}} }
+func stubborn(n *node) weir.Store { return insistent{n.link} }
 
 // narrow lets a few calls through at a time.
 type narrow struct {

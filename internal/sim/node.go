@@ -86,6 +86,11 @@ type request struct {
 	ask   stage.Ask
 	batch weir.Batch
 	then  func(answer)
+
+	// Memory, all at once: there are many.
+	entries [1]weir.Entry
+	charges [2]weir.Charge
+	hints   [2]stage.Hint
 }
 
 // answer is what a caller is told.
@@ -100,13 +105,13 @@ type answer struct {
 // check is what an engine does with a request: see engine.flow.
 func (n *node) check(t *tenant, cost int64, then func(answer)) {
 	r := &request{n: n, t: t, cost: cost, then: then}
-	e := weir.Entry{}
+	e := &r.entries[0]
+	e.Charges, r.ask.Hints, r.batch.Entries = r.charges[:0], r.hints[:0], r.entries[:]
 	for _, c := range t.counters {
 		e.Charges = append(e.Charges, weir.Charge{Key: c.named, Meter: c.meter, Cost: cost})
 		r.ask.Hints = append(r.ask.Hints, stage.Hint{ID: c.id, Lease: n.w.shape.leases, Strict: t.strict})
 	}
-	r.batch.Entries = []weir.Entry{e}
-	r.ask.Now, r.ask.Serial, r.ask.Entry = n.now(), 1, &r.batch.Entries[0]
+	r.ask.Now, r.ask.Serial, r.ask.Entry = n.now(), 1, e
 	if source, ok := r.try(); ok {
 		r.answered(source)
 		return

@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	seeds = flag.Uint64("seeds", 240, "how many seeds TestSeeds plays, from 0")
+	seeds = flag.Uint64("seeds", 200, "how many seeds TestSeeds plays, from 0")
 	other = flag.Bool("prints", false, "TestPrints prints fingerprints of runs")
 	seed  = flag.Int64("seed", -1, "the one seed that TestSeeds plays")
 )

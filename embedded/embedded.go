@@ -96,7 +96,7 @@ func newLimits(c *config, set *policy.Set) (*Limits, error) {
 	o := engine.Options{Store: store, Deadline: c.deadline, Hooks: c.hooks, Pseudonyms: names.ring, Instances: c.instances}
 	if _, near := store.(*memstore.Store); !near { // which always answers
 		standBy(c, &o)
-		tier, err := c.local(store)
+		tier, err := c.local(store, o.Backstop.Learn)
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/internal/lease"
 	"github.com/weirlimit/weir/internal/local"
+	"github.com/weirlimit/weir/internal/stage"
 )
 
 // Leases says how units of hot counters are taken ahead. The zero value is
@@ -29,12 +30,13 @@ func WithLeases(l Leases) Option {
 	return func(c *config) { c.leases = &l }
 }
 
-// local is the tier before a store that is not in this process's memory, or nil.
-func (c *config) local(store weir.Store) (*local.Tier, error) {
+// local is the tier before a store that is not in this process's memory, or nil. told
+// hears what the store answers to wishes for leases.
+func (c *config) local(store weir.Store, told func(*stage.Ask)) (*local.Tier, error) {
 	o := local.Options{Denials: c.denials}
 	if l := c.leases; l != nil {
 		o.Leases = local.LeaseOptions{
-			Store: store, Instances: c.instances, HotRate: l.HotRate,
+			Store: store, Told: told, Instances: c.instances, HotRate: l.HotRate,
 			Config: lease.Config{Share: l.Share, Refresh: weir.MicrosOf(l.Refresh)}.Settle(),
 		}
 		if err := o.Leases.Config.Validate(); err != nil {

@@ -42,6 +42,7 @@ func (s *server) addLocal(o *engine.Options) error {
 	if s.flags.redis.addrs == "" {
 		return nil
 	}
+	leases.Told = s.standby.backstop.Learn
 	tier := local.New(local.Options{Denials: f.denyCache, Leases: leases})
 	s.tier = tier
 	s.showLeases()

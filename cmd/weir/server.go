@@ -82,12 +82,12 @@ func newServer(ctx context.Context, sys system, f *serveFlags, log *slog.Logger)
 		s.followed = append(s.followed, followed{"redis certificates", f.redis.files})
 	}
 	options := engine.Options{Store: store, Deadline: f.deadline, Hooks: hooks, Pseudonyms: s.ring, Instances: s.instances}
+	s.standby.instances = s.instances
+	s.standby.open(f, &options, s.metrics)
 	if err := s.addLocal(&options); err != nil {
 		_ = store.Close()
 		return nil, err
 	}
-	s.standby.instances = s.instances
-	s.standby.open(f, &options, s.metrics)
 	s.engine, err = engine.New(options)
 	if err != nil {
 		return nil, err

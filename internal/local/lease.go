@@ -42,6 +42,9 @@ type LeaseOptions struct {
 	// Keys is how many keys are held at most; 0 is DefaultLeaseKeys. A record
 	// takes some 350 bytes and the key.
 	Keys int
+	// Told, when not nil, is told what the store answered to a wish for a lease: a
+	// backstop would otherwise hear no more of a counter that is paid from leases.
+	Told func(*stage.Ask)
 	// Chance is what decides which requests are counted; nil is the runtime's. A
 	// simulation has its own.
 	Chance func() uint32
@@ -64,6 +67,7 @@ type leaser struct {
 	store     weir.Store
 	config    lease.Config
 	instances func() int
+	told      func(*stage.Ask)
 	table     *keytable.Table[holding]
 	hot       *hotKeys
 	watch     bool
@@ -93,7 +97,7 @@ func newLeaser(o LeaseOptions) *leaser {
 		o.Chance = rand.Uint32
 	}
 	l := &leaser{
-		store: o.Store, config: o.Config.Settle(), instances: o.Instances,
+		store: o.Store, config: o.Config.Settle(), instances: o.Instances, told: o.Told,
 		table: keytable.New[holding](o.Keys), hot: newHotKeys(o.HotRate), watch: o.Watch, countAll: o.countAll,
 		chance: o.Chance, wishes: make(chan *wish, maxWishes), began: time.Now(),
 	}

@@ -22,6 +22,8 @@ type wish struct {
 	serial uint32
 	units  int64
 	parts  [maxLeaseCharges]part
+	ask    stage.Ask // for who is told of the answer
+	hints  [maxLeaseCharges]stage.Hint
 }
 
 // part is one charge's.
@@ -230,6 +232,9 @@ func (w *wish) with(i int, f func(*holding)) bool {
 func (w *wish) answered(*weir.Batch) {
 	e, l := &w.batch.Entries[0], w.leaser
 	l.totals.answer(e, w.units)
+	if e.Err == nil && l.told != nil {
+		w.tell(e)
+	}
 	for i := range e.Charges {
 		if e.Err != nil {
 			w.with(i, func(h *holding) {
@@ -245,6 +250,15 @@ func (w *wish) answered(*weir.Batch) {
 		}
 	}
 	l.wishes <- w
+}
+
+// tell passes the store's answer on.
+func (w *wish) tell(e *weir.Entry) {
+	for i := range e.Charges {
+		w.hints[i] = stage.Hint{ID: w.parts[i].id, Rule: -1}
+	}
+	w.ask = stage.Ask{Now: w.sent, Serial: w.serial, Entry: e, Hints: w.hints[:len(e.Charges)]}
+	w.leaser.told(&w.ask)
 }
 
 // granted hands the i-th charge's units over.

@@ -31,6 +31,11 @@ var homes = []home{
 		"wire types stop at the edges: a domain made of messages changes with every protocol",
 	},
 	{
+		"golang.org/x/net",
+		set{"internal/fastlane"},
+		"one package speaks HTTP/2 by itself; the others use a server",
+	},
+	{
 		"google.golang.org/genproto/googleapis/rpc",
 		set{"grpclimit"},
 		"the details of a denial as gRPC clients know them: RetryInfo and QuotaFailure",

@@ -41,7 +41,7 @@ var (
 	edges = set{
 		"api", "grpclimit", "client",
 		"internal/rls", "internal/native", "internal/httpapi", "internal/forwardauth", "internal/admin",
-		"internal/grpcerr", "internal/wire",
+		"internal/grpcerr", "internal/wire", "internal/fastlane",
 		"cmd",
 	}
 )

@@ -1,0 +1,39 @@
+// Package fastlane serves unary gRPC methods over an HTTP/2 server of its own,
+// and hands every other stream of the same connection to an http.Handler.
+//
+// # Why
+//
+// A general gRPC server starts a goroutine per call, builds maps of headers and
+// allocates a message. For a decision of a microsecond that is most of its cost.
+// Here a call is some bytes in a buffer that was read anyway: a [Handler] is
+// called with them on the goroutine that reads, and its answer is appended to
+// what is written when the buffer has been worked off. A usual call costs no
+// goroutine, no allocation and a share of two system calls.
+//
+// # How
+//
+//	read ─► frames ─► HPACK ─► Call ─► Handler.Serve
+//	                   │                 │ now        │ later, from any goroutine
+//	                   │                 ▼            ▼
+//	                   │             out buffer ◄── Call.Reply, Call.Fail
+//	                   │                 │            (wakes the writer once)
+//	                   ▼                 ▼
+//	           Fallback.ServeHTTP ─► one write per read, or per batch of answers
+//
+// Each connection has one goroutine that reads, one that writes what was
+// answered later (from the first such answer on), and one for each stream of
+// the fallback.
+//
+// # Failure
+//
+// What the peer does wrong ends the stream or the connection, with the codes of
+// RFC 9113. Everything a peer can make the server hold or do is bounded, see
+// [Options]; what a bound ended is told to [Hooks] by a [Reason]. A panic of a
+// handler is answered by Internal, and told.
+//
+// # Concurrency
+//
+// A [Server] is safe for concurrent use. A [Call] may be answered from any
+// goroutine, once. There is one lock, that of the connection; handlers are
+// called without it.
+package fastlane

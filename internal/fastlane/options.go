@@ -1,0 +1,103 @@
+package fastlane
+
+import (
+	"crypto/tls"
+	"net/http"
+	"time"
+)
+
+// Handler answers the calls of one unary method.
+//
+// Serve must not block: the other calls of the connection wait behind it. It
+// answers by c.Reply or c.Fail exactly once, before it returns or later, from
+// any goroutine. After that c belongs to another call. msg is the message
+// without gRPC's prefix and is valid until Serve returns: copy what is needed
+// longer.
+type Handler interface {
+	Serve(c *Call, msg []byte)
+}
+
+// HandlerFunc is a function as a Handler.
+type HandlerFunc func(c *Call, msg []byte)
+
+// Serve implements Handler.
+func (f HandlerFunc) Serve(c *Call, msg []byte) { f(c, msg) }
+
+// Options are how a Server works. The zero value of a bound is its default.
+type Options struct {
+	// Methods are what is served here, by path: "/package.Service/Method".
+	Methods map[string]Handler
+	// Fallback serves every other stream, each on a goroutine of its own;
+	// usually a *grpc.Server with the same methods, since requests that are not
+	// quite usual (compressed, of another content type) go there too. Nil
+	// answers Unimplemented.
+	Fallback http.Handler
+	// TLS secures connections, by ALPN h2. Nil is HTTP/2 with prior knowledge.
+	TLS *tls.Config
+
+	MaxMessage     int // bytes of a request message; default 64 KiB, at most 1 MiB
+	MaxStreams     int // of a connection, at once; default 1024
+	MaxHeaderBytes int // of a request as HPACK counts them; default 16 KiB
+	MaxBuffered    int // bytes of incomplete messages of a connection; default 4 MiB
+	MaxQueued      int // bytes waiting to be written, beyond which nothing more is read; default 1 MiB
+
+	// MaxResets is how many streams a second may come to nothing, by the peer's
+	// resets or its errors, beyond those that were answered. Default 1000.
+	MaxResets int
+	// MaxControl is how many frames a second a peer may send that carry no
+	// request, beyond a few for each one that does. Default 2000.
+	MaxControl int
+
+	HandshakeTimeout time.Duration // until the first SETTINGS; default 5 s
+	IdleTimeout      time.Duration // of a connection without streams; default 15 min
+	RequestTimeout   time.Duration // from the headers of a call to its last byte; default 1 min
+	WriteTimeout     time.Duration // of one write; default 15 s
+	StallTimeout     time.Duration // of an answer the peer gives no window for; default 1 min
+
+	Hooks Hooks
+}
+
+// Hooks are told what happens. Nil ones are not called; none may block.
+type Hooks struct {
+	Opened   func()         // a connection was accepted
+	Closed   func(r Reason) // and is no more
+	Refused  func(r Reason) // a stream was not served
+	Panicked func(v any, stack []byte)
+}
+
+// Bounds on what Options may say.
+const (
+	mostMessage = 1 << 20
+	mostStreams = 1 << 16
+)
+
+func (o Options) withDefaults() Options {
+	number := func(n *int, usual, most int) {
+		if *n <= 0 {
+			*n = usual
+		}
+		*n = min(*n, most)
+	}
+	number(&o.MaxMessage, 64<<10, mostMessage)
+	number(&o.MaxStreams, 1024, mostStreams)
+	number(&o.MaxHeaderBytes, 16<<10, 1<<20)
+	number(&o.MaxBuffered, 4<<20, 1<<30)
+	number(&o.MaxQueued, 1<<20, 1<<30)
+	number(&o.MaxResets, 1000, 1<<30)
+	number(&o.MaxControl, 2000, 1<<30)
+	for _, d := range []struct {
+		d     *time.Duration
+		usual time.Duration
+	}{
+		{&o.HandshakeTimeout, 5 * time.Second},
+		{&o.IdleTimeout, 15 * time.Minute},
+		{&o.RequestTimeout, time.Minute},
+		{&o.WriteTimeout, 15 * time.Second},
+		{&o.StallTimeout, time.Minute},
+	} {
+		if *d.d <= 0 {
+			*d.d = d.usual
+		}
+	}
+	return o
+}

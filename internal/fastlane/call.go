@@ -19,6 +19,7 @@ import (
 type Call struct {
 	conn     *conn
 	id       uint32
+	chained  *Call // in the table of streams
 	handler  Handler
 	received time.Time
 	timeout  time.Duration

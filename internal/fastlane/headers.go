@@ -126,13 +126,13 @@ func (cn *conn) newCallLocked(id uint32) *Call {
 	c.id, c.send, c.recv = id, cn.peerWindow, cn.server.window
 	c.since = cn.server.tick.Load()
 	cn.inUse++
-	cn.streams.put(id, c)
+	cn.streams.put(c)
 	return c
 }
 
 // dropLocked takes a stream out of the table: nothing more is sent on it.
 func (cn *conn) dropLocked(c *Call, byUs bool) {
-	cn.streams.remove(c.id)
+	cn.streams.remove(c)
 	cn.closed.add(c.id, byUs)
 	cn.buffered -= c.held
 	c.held = 0

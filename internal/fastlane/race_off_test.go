@@ -1,0 +1,5 @@
+//go:build !race
+
+package fastlane
+
+const raceEnabled = false

@@ -87,12 +87,12 @@ func newConn(s *Server, nc net.Conn) *conn {
 func (cn *conn) serve() {
 	err := cn.start()
 	for err == nil {
-		err = cn.read()
-		if err == nil || cn.w > cn.r {
-			if e := cn.handle(); e != nil {
-				err = e
-			}
+		if err = cn.handle(); err == nil { // what came with the preface, at first
+			err = cn.read()
 		}
+	}
+	if errors.Is(err, io.EOF) && cn.w > cn.r { // TLS gives the last bytes and the end together
+		_ = cn.handle()
 	}
 	cn.finish(err)
 }
@@ -134,10 +134,7 @@ func (cn *conn) start() error {
 	b = appendSetting(b, settingMaxHeaders, uint32(s.o.MaxHeaderBytes))
 	closeFrame(b, from)
 	cn.out = appendWindow(b, 0, connWindow-defaultWindow)
-	if cn.w > cn.r {
-		return nil // read more than the preface; answer it together
-	}
-	return cn.flushLocked()
+	return nil
 }
 
 // read reads once. A buffer that was filled doubles: more is waiting, or a frame
@@ -211,6 +208,10 @@ func (cn *conn) finish(err error) {
 	cn.mu.Lock()
 	if said && e.why != Done && cn.why == Done {
 		cn.why = e.why
+	}
+	var late net.Error
+	if errors.As(err, &late) && late.Timeout() { // only handshakes have a deadline
+		cn.why = Handshake
 	}
 	if said {
 		cn.goAwayLocked(e)

@@ -24,23 +24,35 @@ type peer struct {
 	dec *hpack.Decoder
 }
 
+// newPeer connects, and exchanges settings.
 func newPeer(t testing.TB, addr string, settings ...http2.Setting) *peer {
+	t.Helper()
+	return rawPeer(t, addr).meet(settings...)
+}
+
+// rawPeer connects.
+func rawPeer(t testing.TB, addr string) *peer {
 	t.Helper()
 	nc, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = nc.Close() })
-	return meet(t, nc, settings...)
+	return over(t, nc)
 }
 
-// meet exchanges prefaces and settings.
-func meet(t testing.TB, nc net.Conn, settings ...http2.Setting) *peer {
-	t.Helper()
+// over is a peer on a connection.
+func over(t testing.TB, nc net.Conn) *peer {
+	t.Cleanup(func() { _ = nc.Close() })
 	_ = nc.SetDeadline(time.Now().Add(20 * time.Second))
 	p := &peer{t: t, nc: nc, fr: http2.NewFramer(nc, nc), dec: hpack.NewDecoder(4096, nil)}
-	p.fr.AllowIllegalWrites = true
+	p.fr.AllowIllegalWrites, p.fr.AllowIllegalReads = true, true
 	p.enc = hpack.NewEncoder(&p.buf)
+	return p
+}
+
+func (p *peer) meet(settings ...http2.Setting) *peer {
+	t := p.t
+	t.Helper()
 	p.raw([]byte(preface))
 	p.must(p.fr.WriteSettings(settings...))
 	if f, ok := p.next().(*http2.SettingsFrame); !ok || f.IsAck() {

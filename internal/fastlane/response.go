@@ -67,7 +67,13 @@ func (w *response) send(last bool) error {
 	defer cn.mu.Unlock()
 	if !w.begun && !c.gone {
 		w.begun = true
-		cn.blockOut(c.id, 0, w.appendHeader)
+		fields := w.appendHeader(nil)
+		if last && len(w.data) == 0 && len(w.appendTrailers(nil)) == 0 {
+			w.ended = true
+			cn.blockOut(c.id, flagEndStream, fields)
+		} else {
+			cn.blockOut(c.id, 0, fields)
+		}
 	}
 	for sent := 0; sent < len(w.data); {
 		if c.gone {
@@ -93,9 +99,9 @@ func (w *response) send(last bool) error {
 	if c.gone {
 		return errReset
 	}
-	if last {
+	if last && !w.ended {
 		w.ended = true
-		cn.blockOut(c.id, flagEndStream, w.appendTrailers)
+		cn.blockOut(c.id, flagEndStream, w.appendTrailers(nil))
 	}
 	cn.answers++
 	if !cn.corked {
@@ -115,8 +121,7 @@ func (cn *conn) flushOrWait() {
 
 // blockOut appends HEADERS, and CONTINUATION where they do not suffice; without
 // fields, as trailers may be, an empty DATA.
-func (cn *conn) blockOut(id uint32, flags uint8, fields func([]byte) []byte) {
-	b := fields(nil)
+func (cn *conn) blockOut(id uint32, flags uint8, b []byte) {
 	if len(b) == 0 {
 		cn.out = appendFrame(cn.out, 0, frameData, flags, id)
 		return

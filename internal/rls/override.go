@@ -4,8 +4,6 @@ import (
 	"errors"
 	"sync"
 
-	common "github.com/envoyproxy/go-control-plane/envoy/extensions/common/ratelimit/v3"
-
 	"github.com/weirlimit/weir"
 )
 
@@ -21,12 +19,12 @@ type overrides struct {
 	}
 }
 
-func (o *overrides) meter(in *common.RateLimitDescriptor_RateLimitOverride, compat bool) (*weir.Meter, *weir.Error) {
-	window := spanOf(in.GetUnit())
+func (o *overrides) meter(in askedLimit, compat bool) (*weir.Meter, *weir.Error) {
+	window := spanOf(in.unit)
 	if window == 0 {
-		return nil, invalid("limit.unit", "invalid rate limit unit '"+in.GetUnit().String()+"'")
+		return nil, invalid("limit.unit", "invalid rate limit unit '"+in.unit.String()+"'")
 	}
-	l := weir.Limit{Algorithm: weir.SlidingWindow, Count: int64(in.GetRequestsPerUnit()), Window: window}
+	l := weir.Limit{Algorithm: weir.SlidingWindow, Count: int64(in.perUnit), Window: window}
 	if compat {
 		l.Algorithm = weir.FixedWindow
 	}

@@ -3,9 +3,6 @@ package rls
 import (
 	"fmt"
 
-	common "github.com/envoyproxy/go-control-plane/envoy/extensions/common/ratelimit/v3"
-	pb "github.com/envoyproxy/go-control-plane/envoy/service/ratelimit/v3"
-
 	"github.com/weirlimit/weir"
 )
 
@@ -20,28 +17,29 @@ const (
 	MaxValueBytes  = 64 << 10 // of a value
 )
 
-// request translates in into out, reusing out's memory.
-func (s *Server) request(in *pb.RateLimitRequest, out *weir.Request) error {
-	if in.GetDomain() == "" {
+// request translates in into out, reusing out's memory. The pairs of out are
+// in's.
+func (s *Server) request(in *asked, out *weir.Request) error {
+	if in.domain == "" {
 		return invalid("domain", "rate limit domain must not be empty")
 	}
-	n := len(in.GetDescriptors())
+	n := in.total
 	if n == 0 {
 		return invalid("descriptors", "rate limit descriptor list must not be empty")
 	}
 	if n > MaxDescriptors {
 		return invalid("descriptors", fmt.Sprintf("%d descriptors are more than %d", n, MaxDescriptors))
 	}
-	if len(in.GetDomain()) > MaxNameBytes {
+	if len(in.domain) > MaxNameBytes {
 		return invalid("domain", fmt.Sprintf("is longer than %d bytes", MaxNameBytes))
 	}
-	*out = weir.Request{Domain: in.GetDomain(), Cost: int64(in.GetHitsAddend()), Descriptors: out.Descriptors}
+	*out = weir.Request{Domain: in.domain, Cost: int64(in.hits), Descriptors: out.Descriptors}
 	if cap(out.Descriptors) < n {
 		out.Descriptors = make([]weir.Descriptor, n)
 	}
 	out.Descriptors = out.Descriptors[:n]
-	for i, d := range in.GetDescriptors() {
-		if err := s.descriptor(d, &out.Descriptors[i]); err != nil {
+	for i := range in.descriptors {
+		if err := s.descriptor(&in.descriptors[i], &out.Descriptors[i]); err != nil {
 			err.Field = fmt.Sprintf("descriptors[%d].%s", i, err.Field)
 			return err
 		}
@@ -49,28 +47,27 @@ func (s *Server) request(in *pb.RateLimitRequest, out *weir.Request) error {
 	return nil
 }
 
-func (s *Server) descriptor(in *common.RateLimitDescriptor, out *weir.Descriptor) *weir.Error {
-	*out = weir.Descriptor{Pairs: out.Pairs[:0], Refund: in.GetIsNegativeHits()}
-	if len(in.GetEntries()) > MaxPairs {
-		return invalid("entries", fmt.Sprintf("%d entries are more than %d", len(in.GetEntries()), MaxPairs))
+func (s *Server) descriptor(in *askedDescriptor, out *weir.Descriptor) *weir.Error {
+	*out = weir.Descriptor{Pairs: in.pairs, Refund: in.refund}
+	if in.entries > MaxPairs {
+		return invalid("entries", fmt.Sprintf("%d entries are more than %d", in.entries, MaxPairs))
 	}
-	for _, e := range in.GetEntries() {
-		if len(e.GetKey()) > MaxNameBytes {
+	for i := range in.pairs {
+		if len(in.pairs[i].Name) > MaxNameBytes {
 			return invalid("entries", fmt.Sprintf("a key is longer than %d bytes", MaxNameBytes))
 		}
-		if len(e.GetValue()) > MaxValueBytes {
+		if len(in.pairs[i].Value) > MaxValueBytes {
 			return invalid("entries", fmt.Sprintf("a value is longer than %d bytes", MaxValueBytes))
 		}
-		out.Pairs = append(out.Pairs, weir.Pair{Name: e.GetKey(), Value: e.GetValue()})
 	}
-	if hits := in.GetHitsAddend(); hits != nil {
-		if hits.GetValue() > 1<<62 {
+	if in.hasHits {
+		if in.hits > 1<<62 {
 			return invalid("hits_addend", "is too large")
 		}
-		out.Cost, out.HasCost = int64(hits.GetValue()), true
+		out.Cost, out.HasCost = int64(in.hits), true
 	}
-	if l := in.GetLimit(); l != nil {
-		meter, err := s.overrides.meter(l, s.opts.Compat)
+	if in.hasLimit {
+		meter, err := s.overrides.meter(in.limit, s.opts.Compat)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,6 @@
 package rls
 
 import (
-	"math"
 	"math/rand/v2"
 	"strconv"
 
@@ -20,14 +19,17 @@ func (s *Server) response(r *weir.Request, d *weir.Decision) *pb.RateLimitRespon
 		OverallCode: codeOf(d.Allowed()),
 		Statuses:    make([]*pb.RateLimitResponse_DescriptorStatus, len(r.Descriptors)),
 	}
+	var least status
 	for i := range out.Statuses {
-		out.Statuses[i] = statusOf(d, i)
+		st := statusOf(d, i)
+		out.Statuses[i] = st.message()
+		least.keepLeast(&st)
 	}
-	if s.opts.Headers.Enabled {
-		out.ResponseHeadersToAdd = s.headers(out.Statuses)
+	if s.opts.Headers.Enabled && least.limited {
+		out.ResponseHeadersToAdd = s.headers(&least)
 	}
-	if !d.Allowed() && d.Reason == weir.ReasonDegraded {
-		out.ResponseHeadersToAdd = append(out.ResponseHeadersToAdd, retryLater(d))
+	if seconds, ok := retryLater(d); ok {
+		out.ResponseHeadersToAdd = append(out.ResponseHeadersToAdd, &corev3.HeaderValue{Key: retryAfter, Value: strconv.FormatInt(seconds, 10)})
 	}
 	if s.opts.Metadata {
 		out.DynamicMetadata = metadata(d)
@@ -35,12 +37,16 @@ func (s *Server) response(r *weir.Request, d *weir.Decision) *pb.RateLimitRespon
 	return out
 }
 
+const retryAfter = "retry-after"
+
 // retryLater tells those who were denied because nothing could be decided when
 // to come back, not all at once. The protocol has no status but over its limit:
 // an error would have Envoy let them through, or not, by its own setting.
-func retryLater(d *weir.Decision) *corev3.HeaderValue {
-	seconds := respond.RetryAfter(d, rand.Int64N)
-	return &corev3.HeaderValue{Key: "retry-after", Value: strconv.FormatInt(seconds, 10)}
+func retryLater(d *weir.Decision) (seconds int64, ok bool) {
+	if d.Allowed() || d.Reason != weir.ReasonDegraded {
+		return 0, false
+	}
+	return respond.RetryAfter(d, rand.Int64N), true
 }
 
 func codeOf(ok bool) pb.RateLimitResponse_Code {
@@ -50,90 +56,24 @@ func codeOf(ok bool) pb.RateLimitResponse_Code {
 	return pb.RateLimitResponse_OVER_LIMIT
 }
 
-// statusOf is the answer for one descriptor: that of its tightest limit.
-func statusOf(d *weir.Decision, descriptor int) *pb.RateLimitResponse_DescriptorStatus {
-	out := &pb.RateLimitResponse_DescriptorStatus{Code: pb.RateLimitResponse_OK}
-	var name string
-	if descriptor < len(d.Matched) {
-		m := &d.Matched[descriptor]
-		name = m.Name
-		if m.Unlimited {
-			out.LimitRemaining = math.MaxUint32
-			return out
-		}
-		if m.Zero != nil {
-			perUnit, unit := rateOf(*m.Zero)
-			out.Code = pb.RateLimitResponse_OVER_LIMIT
-			out.CurrentLimit = &pb.RateLimitResponse_RateLimit{Name: name, RequestsPerUnit: perUnit, Unit: unit}
-			return out
-		}
-		if m.Rule == "" && !hasCharge(d, descriptor) {
-			return out
-		}
+func (s *status) message() *pb.RateLimitResponse_DescriptorStatus {
+	out := &pb.RateLimitResponse_DescriptorStatus{Code: s.code, LimitRemaining: s.remaining}
+	if s.limited {
+		out.CurrentLimit = &pb.RateLimitResponse_RateLimit{Name: s.name, RequestsPerUnit: s.perUnit, Unit: s.unit}
 	}
-	c := tightest(d, descriptor)
-	if c == nil {
-		// Decided without the store, or by a rule that admits nothing.
-		out.Code = codeOf(d.Allowed())
-		return out
+	if s.timed {
+		out.DurationUntilReset = durationpb.New(s.reset)
 	}
-	out.Code = codeOf(c.Outcome.OK || c.Mode == weir.Shadow)
-	perUnit, unit := rateOf(c.Limit)
-	out.CurrentLimit = &pb.RateLimitResponse_RateLimit{Name: name, RequestsPerUnit: perUnit, Unit: unit}
-	out.LimitRemaining = uint32(min(c.Outcome.Remaining, math.MaxUint32))
-	out.DurationUntilReset = durationpb.New(c.Outcome.ResetAfter.Duration())
 	return out
 }
 
-func hasCharge(d *weir.Decision, descriptor int) bool {
-	for i := range d.Charges {
-		if d.Charges[i].Descriptor == descriptor {
-			return true
-		}
-	}
-	return false
-}
-
-// tightest is the charge of a descriptor that says most: one that denies, the
-// longest first; else the one with least left.
-func tightest(d *weir.Decision, descriptor int) *weir.Charged {
-	var best *weir.Charged
-	for i := range d.Charges {
-		c := &d.Charges[i]
-		if c.Descriptor == descriptor && (best == nil || tighter(c, best)) {
-			best = c
-		}
-	}
-	return best
-}
-
-func tighter(a, b *weir.Charged) bool {
-	switch {
-	case a.Outcome.OK != b.Outcome.OK:
-		return !a.Outcome.OK
-	case !a.Outcome.OK:
-		return a.Outcome.RetryAfter > b.Outcome.RetryAfter
-	}
-	return a.Outcome.Remaining < b.Outcome.Remaining
-}
-
 // headers describes the descriptor with least left, as envoyproxy/ratelimit does.
-func (s *Server) headers(statuses []*pb.RateLimitResponse_DescriptorStatus) []*corev3.HeaderValue {
-	var least *pb.RateLimitResponse_DescriptorStatus
-	for _, st := range statuses {
-		if st.GetCurrentLimit() != nil && (least == nil || st.GetLimitRemaining() < least.GetLimitRemaining()) {
-			least = st
-		}
-	}
-	if least == nil {
-		return nil
-	}
-	reset := least.GetDurationUntilReset().AsDuration()
+func (s *Server) headers(least *status) []*corev3.HeaderValue {
 	h := s.opts.Headers
 	return []*corev3.HeaderValue{
-		{Key: h.Limit, Value: strconv.FormatUint(uint64(least.GetCurrentLimit().GetRequestsPerUnit()), 10)},
-		{Key: h.Remaining, Value: strconv.FormatUint(uint64(least.GetLimitRemaining()), 10)},
-		{Key: h.Reset, Value: strconv.FormatInt(weir.MicrosOf(reset).Seconds(), 10)},
+		{Key: h.Limit, Value: strconv.FormatUint(uint64(least.perUnit), 10)},
+		{Key: h.Remaining, Value: strconv.FormatUint(uint64(least.remaining), 10)},
+		{Key: h.Reset, Value: strconv.FormatInt(weir.MicrosOf(least.reset).Seconds(), 10)},
 	}
 }
 

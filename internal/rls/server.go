@@ -55,6 +55,7 @@ func New(checker weir.Checker, o Options) *Server {
 
 // exchange is the memory of one request.
 type exchange struct {
+	in  asked
 	req weir.Request
 	dec weir.Decision
 }
@@ -71,7 +72,8 @@ func (s *Server) ShouldRateLimit(ctx context.Context, in *pb.RateLimitRequest) (
 func (s *Server) decide(ctx context.Context, in *pb.RateLimitRequest) (*pb.RateLimitResponse, error) {
 	x := s.scratch.Get().(*exchange)
 	defer s.scratch.Put(x)
-	if err := s.request(in, &x.req); err != nil {
+	x.in.read(in)
+	if err := s.request(&x.in, &x.req); err != nil {
 		return nil, err
 	}
 	if err := s.checker.Check(ctx, &x.req, &x.dec); err != nil {

@@ -42,6 +42,7 @@ var (
 		"api", "grpclimit", "client",
 		"internal/rls", "internal/native", "internal/httpapi", "internal/forwardauth", "internal/admin",
 		"internal/grpcerr", "internal/wire", "internal/fastlane",
+		"internal/grpcerr", "internal/wire", "internal/unary", "internal/unarytest",
 		"cmd",
 	}
 )

@@ -29,14 +29,17 @@ var grpcCodes = map[weir.Code]codes.Code{
 }
 
 // Status returns err as a gRPC status error. Its message is the error's own text.
-func Status(err error) error {
+func Status(err error) error { return status.Error(Split(err)) }
+
+// Split returns the code and the message of Status.
+func Split(err error) (codes.Code, string) {
 	e, ok := errors.AsType[*weir.Error](err)
 	if !ok {
-		return status.Error(codes.Internal, err.Error())
+		return codes.Internal, err.Error()
 	}
 	code, ok := grpcCodes[e.Code]
 	if !ok {
 		code = codes.Internal
 	}
-	return status.Error(code, e.Error())
+	return code, e.Error()
 }

@@ -29,6 +29,9 @@ func TestStatus(t *testing.T) {
 			t.Errorf("%v: %v, want %v", tt.err, got, tt.want)
 		}
 	}
+	if code, message := grpcerr.Split(&weir.Error{Code: weir.CodeBreaker, Message: "why"}); code != codes.Unavailable || message != "why" {
+		t.Errorf("split into %v, %q", code, message)
+	}
 	if got := status.Convert(grpcerr.Status(&weir.Error{Code: weir.CodeInvalid, Field: "cost", Message: "is below 0"})).Message(); got != "cost: is below 0" {
 		t.Errorf("message %q", got)
 	}

@@ -19,7 +19,7 @@ import (
 // FuzzRequest sends whatever decodes: it is answered, or refused as the caller's
 // mistake.
 func FuzzRequest(f *testing.F) {
-	s := serve(f, memstore.New(), rls.Options{Metadata: true}, config)
+	s := serve(f, stock, memstore.New(), rls.Options{Metadata: true}, config)
 	good, err := proto.Marshal(&pb.RateLimitRequest{Domain: "test", HitsAddend: 2, Descriptors: nil})
 	if err != nil {
 		f.Fatal(err)
@@ -43,7 +43,7 @@ func FuzzRequest(f *testing.F) {
 
 // FuzzJSON is the same over HTTP.
 func FuzzJSON(f *testing.F) {
-	s := serve(f, memstore.New(), rls.Options{}, config)
+	s := serve(f, stock, memstore.New(), rls.Options{}, config)
 	f.Add(`{"domain": "test", "descriptors": [{"entries": [{"key": "tenant", "value": "a"}]}]}`)
 	f.Fuzz(func(t *testing.T, body string) {
 		w := httptest.NewRecorder()

@@ -30,33 +30,37 @@ descriptors:
 func TestCachedDenialIsComplete(t *testing.T) {
 	srv := redistest.Start(t)
 	for name, compat := range map[string]bool{"default": false, "compat": true} {
-		t.Run(name, func(t *testing.T) {
-			srv.MustDo("FLUSHALL")
-			store, err := redisstore.New(context.Background(), redisstore.Options{Addrs: []string{srv.Addr()}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = store.Close() })
-			sources := make(chan weir.Source, 100)
-			s := withTier(t, store, compat, sources)
-			all := func() *pb.RateLimitResponse {
-				return s.ask(1, d("tenant", "a"), d("ip", "192.0.2.1"), d("path", "/"), d("free", "x"), d("nosuch", "x"))
-			}
-			s.ask(3, d("ip", "192.0.2.1"))
-			all()
-			all()
-			for range 3 {
-				<-sources
-			}
-			fresh, cached := denials(t, all, sources, compat)
-			if compat { // counters that are not used up have to count the request
-				return
-			}
-			sameStatuses(t, cached, fresh)
-			if cached.GetOverallCode() != over || cached.GetStatuses()[0].GetCode() != over || cached.GetStatuses()[1].GetLimitRemaining() != 5 {
-				t.Errorf("%v", cached)
-			}
-		})
+		for _, by := range lanes {
+			t.Run(string(by)+"/"+name, func(t *testing.T) { testCachedDenial(t, srv, by, compat) })
+		}
+	}
+}
+
+func testCachedDenial(t *testing.T, srv *redistest.Server, by lane, compat bool) {
+	srv.MustDo("FLUSHALL")
+	store, err := redisstore.New(context.Background(), redisstore.Options{Addrs: []string{srv.Addr()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	sources := make(chan weir.Source, 100)
+	s := withTier(t, by, store, compat, sources)
+	all := func() *pb.RateLimitResponse {
+		return s.ask(1, d("tenant", "a"), d("ip", "192.0.2.1"), d("path", "/"), d("free", "x"), d("nosuch", "x"))
+	}
+	s.ask(3, d("ip", "192.0.2.1"))
+	all()
+	all()
+	for range 3 {
+		<-sources
+	}
+	fresh, cached := denials(t, all, sources, compat)
+	if compat { // counters that are not used up have to count the request
+		return
+	}
+	sameStatuses(t, cached, fresh)
+	if cached.GetOverallCode() != over || cached.GetStatuses()[0].GetCode() != over || cached.GetStatuses()[1].GetLimitRemaining() != 5 {
+		t.Errorf("%v", cached)
 	}
 }
 
@@ -87,7 +91,7 @@ func denials(
 	return fresh, cached
 }
 
-func withTier(t *testing.T, store weir.Store, compat bool, sources chan weir.Source) *service {
+func withTier(t *testing.T, by lane, store weir.Store, compat bool, sources chan weir.Source) *service {
 	t.Helper()
 	f, problems := policy.ParseEnvoy("config.yaml", []byte(threeLimits))
 	if policy.HasErrors(problems) {
@@ -105,7 +109,7 @@ func withTier(t *testing.T, store weir.Store, compat bool, sources chan weir.Sou
 		t.Fatal(err)
 	}
 	e.Swap(set)
-	return connect(t, rls.New(e, rls.Options{Compat: compat}))
+	return connect(t, by, e, rls.Options{Compat: compat})
 }
 
 // sameStatuses holds an answer against the store's of a moment before.

@@ -12,7 +12,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/internal/rls"
 )
 
@@ -65,8 +64,8 @@ descriptors:
 // TestEveryRule is the contract of the service, line by line, over a real
 // connection, on both stores, counting our way and the peer's.
 func TestEveryRule(t *testing.T) {
-	each(t, func(t *testing.T, store func() weir.Store, compat bool) {
-		s := serve(t, store(), rls.Options{Compat: compat, Metadata: true}, config)
+	each(t, func(t *testing.T, serve opener, compat bool) {
+		s := serve(rls.Options{Compat: compat, Metadata: true}, config)
 		t.Run("counts per value, and says the limit", func(t *testing.T) {
 			for i := range 4 {
 				out := s.ask(0, d("tenant", "a"))
@@ -214,8 +213,8 @@ func TestEveryRule(t *testing.T) {
 // TestDenialsCount: the peer counts every descriptor, denied or not; we charge
 // a denied request to none.
 func TestDenialsCount(t *testing.T) {
-	each(t, func(t *testing.T, store func() weir.Store, compat bool) {
-		s := serve(t, store(), rls.Options{Compat: compat}, config)
+	each(t, func(t *testing.T, serve opener, compat bool) {
+		s := serve(rls.Options{Compat: compat}, config)
 		s.ask(2, d("path", "/api/full"))
 		s.ask(0, d("path", "/api/full"), d("tenant", "z")) // denied
 		left := s.ask(0, withHits(d("tenant", "z"), 0)).GetStatuses()[0].GetLimitRemaining()
@@ -233,8 +232,8 @@ func TestDenialsCount(t *testing.T) {
 }
 
 func TestBadRequests(t *testing.T) {
-	each(t, func(t *testing.T, store func() weir.Store, compat bool) {
-		s := serve(t, store(), rls.Options{Compat: compat}, config)
+	each(t, func(t *testing.T, serve opener, compat bool) {
+		s := serve(rls.Options{Compat: compat}, config)
 		unknown := d("tenant", "a")
 		unknown.Limit = &common.RateLimitDescriptor_RateLimitOverride{RequestsPerUnit: 1}
 		many := make([]*common.RateLimitDescriptor, rls.MaxDescriptors+1)
@@ -265,8 +264,8 @@ func TestBadRequests(t *testing.T) {
 // any other. A gateway that fails open takes an error for a Weir that is away: a
 // bound below that of messages would be a switch in the client's hand.
 func TestLongValues(t *testing.T) {
-	each(t, func(t *testing.T, store func() weir.Store, compat bool) {
-		s := serve(t, store(), rls.Options{Compat: compat}, config)
+	each(t, func(t *testing.T, serve opener, compat bool) {
+		s := serve(rls.Options{Compat: compat}, config)
 		for _, size := range []int{200, 201, 256, 257, 5 << 10, 60 << 10} {
 			long := strings.Repeat("x", size)
 			for i := range 4 {

@@ -16,6 +16,8 @@ import (
 	"github.com/weirlimit/weir/engine"
 	"github.com/weirlimit/weir/internal/redistest"
 	"github.com/weirlimit/weir/internal/rls"
+	"github.com/weirlimit/weir/internal/unary"
+	"github.com/weirlimit/weir/internal/unarytest"
 	"github.com/weirlimit/weir/memstore"
 	"github.com/weirlimit/weir/policy"
 	"github.com/weirlimit/weir/redisstore"
@@ -28,8 +30,21 @@ type service struct {
 	server *rls.Server
 }
 
+// lane is one of the two ways in: they give the same answers.
+type lane string
+
+const (
+	stock lane = "stock" // a grpc-go server, on a real connection
+	fast  lane = "fast"  // the lane's method, with no server around it
+)
+
+var lanes = []lane{stock, fast}
+
+// opener serves an Envoy file.
+type opener func(o rls.Options, text string) *service
+
 // serve serves an Envoy file from store.
-func serve(t testing.TB, store weir.Store, o rls.Options, text string) *service {
+func serve(t testing.TB, by lane, store weir.Store, o rls.Options, text string) *service {
 	t.Helper()
 	f, problems := policy.ParseEnvoy("config.yaml", []byte(text))
 	if policy.HasErrors(problems) {
@@ -44,11 +59,16 @@ func serve(t testing.TB, store weir.Store, o rls.Options, text string) *service 
 		t.Fatal(err)
 	}
 	e.Swap(set)
-	return connect(t, rls.New(e, o))
+	return connect(t, by, e, o)
 }
 
-func connect(t testing.TB, s *rls.Server) *service {
+func connect(t testing.TB, by lane, e weir.AsyncChecker, o rls.Options) *service {
 	t.Helper()
+	s := rls.New(e, o)
+	if by == fast {
+		conn := unarytest.Dial(t, map[string]unary.Method{pb.RateLimitService_ShouldRateLimit_FullMethodName: rls.NewLane(s, e)})
+		return &service{RateLimitServiceClient: pb.NewRateLimitServiceClient(conn), t: t, server: s}
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -94,24 +114,29 @@ func withHits(d *common.RateLimitDescriptor, n uint64) *common.RateLimitDescript
 	return d
 }
 
-// each runs a test on memory and on Redis, counting our way and the peer's.
-func each(t *testing.T, run func(t *testing.T, store func() weir.Store, compat bool)) {
+// each runs a test on memory and on Redis, counting our way and the peer's, by
+// either way in.
+func each(t *testing.T, run func(t *testing.T, serve opener, compat bool)) {
 	srv := redistest.Start(t)
-	for _, compat := range []bool{false, true} {
-		name := map[bool]string{false: "default", true: "compat"}[compat]
-		t.Run("memory/"+name, func(t *testing.T) {
-			run(t, func() weir.Store { return memstore.New() }, compat)
-		})
-		t.Run("redis/"+name, func(t *testing.T) {
-			run(t, func() weir.Store {
-				srv.MustDo("FLUSHALL")
-				s, err := redisstore.New(context.Background(), redisstore.Options{Addrs: []string{srv.Addr()}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { _ = s.Close() })
-				return s
-			}, compat)
-		})
+	stores := map[string]func(t *testing.T) weir.Store{
+		"memory": func(*testing.T) weir.Store { return memstore.New() },
+		"redis": func(t *testing.T) weir.Store {
+			srv.MustDo("FLUSHALL")
+			s, err := redisstore.New(context.Background(), redisstore.Options{Addrs: []string{srv.Addr()}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = s.Close() })
+			return s
+		},
+	}
+	for _, by := range lanes {
+		for where, store := range stores {
+			for name, compat := range map[string]bool{"default": false, "compat": true} {
+				t.Run(string(by)+"/"+where+"/"+name, func(t *testing.T) {
+					run(t, func(o rls.Options, text string) *service { return serve(t, by, store(t), o, text) }, compat)
+				})
+			}
+		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 
 	pb "github.com/envoyproxy/go-control-plane/envoy/service/ratelimit/v3"
 
-	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/internal/rls"
 )
 
@@ -13,8 +12,8 @@ import (
 // status, which names the limit with least left, and on denial the one that
 // denies.
 func TestOfSeveralWindowsTheBindingOneIsSaid(t *testing.T) {
-	each(t, func(t *testing.T, store func() weir.Store, compat bool) {
-		s := serve(t, store(), rls.Options{Compat: compat}, `
+	each(t, func(t *testing.T, serve opener, compat bool) {
+		s := serve(rls.Options{Compat: compat}, `
 domain: test
 descriptors:
   - key: tenant

@@ -16,7 +16,13 @@ import (
 )
 
 func TestHeadersOfTheLeast(t *testing.T) {
-	s := serve(t, memstore.New(), rls.Options{Headers: rls.Headers{Enabled: true, Reset: "X-Back"}}, config)
+	for _, by := range lanes {
+		t.Run(string(by), func(t *testing.T) { testHeaders(t, by) })
+	}
+}
+
+func testHeaders(t *testing.T, by lane) {
+	s := serve(t, by, memstore.New(), rls.Options{Headers: rls.Headers{Enabled: true, Reset: "X-Back"}}, config)
 	out := s.ask(2, d("tenant", "a"), d("tagged", "x"))
 	got := make(map[string]string)
 	for _, h := range out.GetResponseHeadersToAdd() {
@@ -31,7 +37,7 @@ func TestHeadersOfTheLeast(t *testing.T) {
 }
 
 func TestJSON(t *testing.T) {
-	s := serve(t, memstore.New(), rls.Options{}, config)
+	s := serve(t, stock, memstore.New(), rls.Options{}, config)
 	post := func(body string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
 		s.server.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/json", strings.NewReader(body)))

@@ -1,0 +1,101 @@
+package rls
+
+import (
+	"sync"
+
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/pbwire"
+	"github.com/weirlimit/weir/internal/unary"
+)
+
+// Lane is ShouldRateLimit from bytes to bytes: the same answers as Server's, to
+// the same requests, with no message in between, no goroutine and no allocation.
+//
+//	Serve -> copy -> scan -> request -> Submit ... answered -> appendResponse -> Reply
+//
+// The texts of a request are parts of the copy, and so are those of the
+// weir.Request: whoever is asked must not keep them, as weir.AsyncChecker and
+// weir.Hooks say.
+type Lane struct {
+	server *Server
+	engine weir.AsyncChecker
+	calls  sync.Pool
+}
+
+var _ unary.Method = (*Lane)(nil)
+
+// NewLane returns a lane with the options of s, which asks engine.
+func NewLane(s *Server, engine weir.AsyncChecker) *Lane {
+	l := &Lane{server: s, engine: engine}
+	l.calls.New = func() any {
+		x := &laneCall{lane: l}
+		x.done = x.answered
+		return x
+	}
+	return l
+}
+
+// maxKept is how long a request may be for its memory to be used again.
+const maxKept = 8 << 10
+
+// laneCall is one call on its way, and all the memory it needs.
+type laneCall struct {
+	lane *Lane
+	call unary.Call
+	text []byte // the message
+	in   asked
+	req  weir.Request
+	dec  weir.Decision
+	done func(error)
+}
+
+// Serve implements unary.Method.
+func (l *Lane) Serve(c unary.Call, msg []byte) {
+	x := l.calls.Get().(*laneCall)
+	x.text = append(x.text[:0], msg...)
+	if err := x.in.scan(pbwire.View(x.text)); err != nil {
+		unary.RefuseMessage(c, err)
+		x.free()
+		return
+	}
+	if err := l.server.request(&x.in, &x.req); err != nil {
+		unary.Refuse(c, err)
+		x.free()
+		return
+	}
+	x.call, x.req.Deadline = c, c.Deadline()
+	l.engine.Submit(&x.req, &x.dec, x.done)
+}
+
+func (x *laneCall) answered(err error) {
+	c := x.call
+	answering := false
+	defer func() {
+		// The checker recovers a panic, and then nobody would answer.
+		if p := recover(); p != nil {
+			if !answering {
+				unary.Broken(c)
+			}
+			panic(p)
+		}
+	}()
+	var b []byte
+	if err == nil {
+		b, err = x.lane.server.appendResponse(c.Buffer(), &x.req, &x.dec)
+	}
+	answering = true
+	if err != nil {
+		unary.Refuse(c, err)
+	} else {
+		c.Reply(b)
+	}
+	x.free()
+}
+
+// free makes x ready for another call.
+func (x *laneCall) free() {
+	x.call = nil
+	if cap(x.text) <= maxKept {
+		x.lane.calls.Put(x)
+	}
+}

@@ -1,0 +1,44 @@
+package unary
+
+import (
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/weirlimit/weir/internal/grpcerr"
+)
+
+// Call is one call of a method. It is answered exactly once, by Reply or Fail,
+// from any goroutine, and not touched afterwards.
+type Call interface {
+	// Received is when the request came in.
+	Received() time.Time
+	// Deadline is when the caller stops waiting, zero if it did not say.
+	Deadline() time.Time
+	// Buffer is empty, and room to append the answer to.
+	Buffer() []byte
+	// Reply answers with a message, which is not kept.
+	Reply(msg []byte)
+	// Fail answers with a status.
+	Fail(code codes.Code, message string)
+}
+
+// Method serves one method. msg is valid until Serve returns.
+type Method interface {
+	Serve(c Call, msg []byte)
+}
+
+// Refuse answers with an error of weir's.
+func Refuse(c Call, err error) {
+	code, message := grpcerr.Split(err)
+	c.Fail(code, message)
+}
+
+// RefuseMessage answers a request that could not be decoded.
+func RefuseMessage(c Call, err error) {
+	c.Fail(codes.Internal, "grpc: error unmarshalling request: "+err.Error())
+}
+
+// Broken answers a call in whose answering something panicked. Who recovers the
+// panic counts it, but knows no caller.
+func Broken(c Call) { c.Fail(codes.Internal, "a panic was recovered") }

@@ -1,0 +1,12 @@
+// Package unary is what the methods of the fast lane have in common: the port
+// through which a method that is served message by message, without gRPC's
+// runtime, sees its caller, and the one such method that is no other package's,
+// grpc.health.v1.Health/Check.
+//
+// A method takes the bytes of a request and answers with bytes. It does not
+// block: what it waits for calls it back. Which server the bytes come from it
+// does not know; internal/fastlane is one, internal/unarytest another.
+//
+// All is safe for concurrent use. What cannot be read is answered as grpc-go
+// answers it, with code Internal.
+package unary

@@ -135,31 +135,38 @@ func ParseWindow(text string) (Micros, error) {
 
 // WindowText writes a window the way ParseWindow reads it, without a number
 // where it is one: s, 30s, 5m, h.
-func WindowText(w Micros) string {
+func WindowText(w Micros) string { return string(appendWindow(nil, w)) }
+
+func appendWindow(b []byte, w Micros) []byte {
 	for _, u := range unitNames {
 		if w%u.span == 0 && w > 0 {
-			if w == u.span {
-				return u.short
+			if w != u.span {
+				b = strconv.AppendInt(b, int64(w/u.span), 10)
 			}
-			return strconv.FormatInt(int64(w/u.span), 10) + u.short
+			return append(b, u.short...)
 		}
 	}
-	return strconv.FormatInt(int64(w), 10) + "us"
+	return append(strconv.AppendInt(b, int64(w), 10), "us"...)
 }
 
 // String writes the limit the way ParseLimit reads it.
 func (l Limit) String() string {
-	var b strings.Builder
-	b.WriteString(strconv.FormatInt(l.Count, 10))
+	var room [64]byte
+	return string(l.AppendTo(room[:0]))
+}
+
+// AppendTo appends what String returns.
+func (l Limit) AppendTo(b []byte) []byte {
+	b = strconv.AppendInt(b, l.Count, 10)
 	if l.Algorithm == Concurrency {
-		return b.String() + " concurrency " + WindowText(l.Window)
+		return appendWindow(append(b, " concurrency "...), l.Window)
 	}
-	b.WriteString("/" + WindowText(l.Window))
+	b = appendWindow(append(b, '/'), l.Window)
 	if l.Burst != 0 {
-		b.WriteString(" burst " + strconv.FormatInt(l.Burst, 10))
+		b = strconv.AppendInt(append(b, " burst "...), l.Burst, 10)
 	}
 	if l.Algorithm == SlidingWindow || l.Algorithm == GCRA && l.Burst != 0 {
-		return b.String()
+		return b
 	}
-	return b.String() + " " + l.Algorithm.String()
+	return append(append(b, ' '), l.Algorithm.String()...)
 }

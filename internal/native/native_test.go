@@ -18,6 +18,8 @@ import (
 	"github.com/weirlimit/weir/engine"
 	"github.com/weirlimit/weir/internal/enginetest"
 	"github.com/weirlimit/weir/internal/native"
+	"github.com/weirlimit/weir/internal/unary"
+	"github.com/weirlimit/weir/internal/unarytest"
 	"github.com/weirlimit/weir/internal/wire"
 )
 
@@ -41,9 +43,33 @@ func decider(t testing.TB) *engine.Engine {
 
 func limiter(t testing.TB) *native.Limiter { return native.NewLimiter(decider(t)) }
 
-func serve(t *testing.T) client {
+// serve serves both services by grpc-go.
+func serve(t *testing.T) client { return serveBy(t, decider(t)) }
+
+// each runs a test with Check served by grpc-go, and by the lane.
+func each(t *testing.T, run func(t *testing.T, c client)) {
+	t.Run("stock", func(t *testing.T) { run(t, serve(t)) })
+	t.Run("fast", func(t *testing.T) {
+		e := decider(t)
+		c := serveBy(t, e)
+		conn := unarytest.Dial(t, map[string]unary.Method{weirv1.Limiter_Check_FullMethodName: native.NewLane(e)})
+		c.LimiterClient = inLane{c.LimiterClient, weirv1.NewLimiterClient(conn)}
+		run(t, c)
+	})
+}
+
+// inLane is a client whose checks go another way.
+type inLane struct {
+	weirv1.LimiterClient
+	lane weirv1.LimiterClient
+}
+
+func (c inLane) Check(ctx context.Context, in *weirv1.CheckRequest, o ...grpc.CallOption) (*weirv1.CheckResponse, error) {
+	return c.lane.Check(ctx, in, o...)
+}
+
+func serveBy(t *testing.T, e *engine.Engine) client {
 	t.Helper()
-	e := decider(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -69,8 +95,9 @@ func dims(pairs ...string) []*weirv1.Dimension {
 	return out
 }
 
-func TestCheck(t *testing.T) {
-	c := serve(t)
+func TestCheck(t *testing.T) { each(t, testCheck) }
+
+func testCheck(t *testing.T, c client) {
 	ctx := t.Context()
 	for i := range 4 {
 		out, err := c.Check(ctx, &weirv1.CheckRequest{Domain: "default", Dimensions: dims("tenant", "acme"), WantCharges: true})
@@ -99,16 +126,18 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-func TestUnknownPolicyIsItsOwnAnswer(t *testing.T) {
-	c := serve(t)
+func TestUnknownPolicyIsItsOwnAnswer(t *testing.T) { each(t, testUnknownPolicyIsItsOwnAnswer) }
+
+func testUnknownPolicyIsItsOwnAnswer(t *testing.T, c client) {
 	out, err := c.Check(t.Context(), &weirv1.CheckRequest{Domain: "default", Policy: "nosuch", Dimensions: dims("tenant", "a")})
 	if err != nil || out.GetCode() != weirv1.Code_CODE_POLICY_NOT_FOUND || out.GetAllowed() {
 		t.Errorf("got %v, %v", out, err)
 	}
 }
 
-func TestBadInput(t *testing.T) {
-	c := serve(t)
+func TestBadInput(t *testing.T) { each(t, testBadInput) }
+
+func testBadInput(t *testing.T, c client) {
 	for name, in := range map[string]*weirv1.CheckRequest{
 		"domain":     {Dimensions: dims("tenant", "a")},
 		"cost":       {Domain: "default", Cost: -1},
@@ -130,8 +159,9 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-func TestReleaseGivesBack(t *testing.T) {
-	c := serve(t)
+func TestReleaseGivesBack(t *testing.T) { each(t, testReleaseGivesBack) }
+
+func testReleaseGivesBack(t *testing.T, c client) {
 	ctx := t.Context()
 	acquire := func(id string) bool {
 		out, err := c.Check(ctx, &weirv1.CheckRequest{Domain: "default", Dimensions: dims("worker", "w"), RequestId: id})
@@ -152,8 +182,9 @@ func TestReleaseGivesBack(t *testing.T) {
 	}
 }
 
-func TestAdminSeesAndForgets(t *testing.T) {
-	c := serve(t)
+func TestAdminSeesAndForgets(t *testing.T) { each(t, testAdminSeesAndForgets) }
+
+func testAdminSeesAndForgets(t *testing.T, c client) {
 	ctx := t.Context()
 	if _, err := c.Check(ctx, &weirv1.CheckRequest{Domain: "default", Dimensions: dims("tenant", "a"), Cost: 2}); err != nil {
 		t.Fatal(err)
@@ -245,8 +276,9 @@ func TestBatchIsBounded(t *testing.T) {
 
 // TestSpentIsChargedPastTheLimit: 5 of 3 are spent, which the answer says; then
 // nothing passes.
-func TestSpentIsChargedPastTheLimit(t *testing.T) {
-	c := serve(t)
+func TestSpentIsChargedPastTheLimit(t *testing.T) { each(t, testSpentIsChargedPastTheLimit) }
+
+func testSpentIsChargedPastTheLimit(t *testing.T, c client) {
 	in := &weirv1.CheckRequest{Domain: "default", Dimensions: dims("tenant", "acme"), Cost: 5, Mode: weirv1.Mode_MODE_SPENT, WantCharges: true}
 	out, err := c.Check(t.Context(), in)
 	if err != nil || out.GetCode() != weirv1.Code_CODE_DENY || out.GetCharges()[0].GetGranted() != 5 || out.GetCharges()[0].GetMode() != weirv1.ChargeMode_CHARGE_MODE_ALWAYS {

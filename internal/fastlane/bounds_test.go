@@ -87,6 +87,7 @@ func TestFloods(t *testing.T) {
 			if got := p.outcome(0); got.String() != "goaway ENHANCE_YOUR_CALM" {
 				t.Error(got)
 			}
+			_ = p.nc.Close() // or the server waits for it to read that
 			if r := <-w.closed; r != c.want {
 				t.Errorf("closed for %s, not %s", r, c.want)
 			}
@@ -127,7 +128,13 @@ func TestTooLong(t *testing.T) {
 		{"no preface", Options{HandshakeTimeout: bound}, func(*peer) {}, Handshake, Done},
 		{"half a preface", Options{HandshakeTimeout: bound}, func(p *peer) { p.raw([]byte(preface[:9])) }, Handshake, Done},
 		{"no SETTINGS", Options{HandshakeTimeout: bound}, func(p *peer) { p.raw([]byte(preface)) }, Handshake, Done},
-		{"idle", Options{IdleTimeout: bound}, open, Idle, Done},
+		{"idle", Options{IdleTimeout: bound}, func(p *peer) {
+			open(p)
+			ping := p.await(http2.FramePing).(*http2.PingFrame)
+			p.must(p.fr.WritePing(true, ping.Data))
+			p.closed()
+			_ = p.nc.Close()
+		}, Idle, Done},
 		{"an incomplete request", Options{RequestTimeout: bound}, func(p *peer) {
 			open(p)
 			p.headers(1, false, usual(echoPath)...)

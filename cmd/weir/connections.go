@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net"
 	"sync"
 )
@@ -37,6 +38,14 @@ func (l *boundListener) Accept() (net.Conn, error) {
 func (l *boundListener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return l.Listener.Close()
+}
+
+// CloseWrite says that nothing follows, where the connection can.
+func (c *boundConn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return errors.ErrUnsupported
 }
 
 // boundConn gives its place back when it is closed.

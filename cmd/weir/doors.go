@@ -111,6 +111,9 @@ func (s *server) grpcDoor(envoy *rls.Server) (*door, error) {
 		status.SetServingStatus("", state)
 		status.SetServingStatus("ratelimit", state)
 	})
+	if s.flags.engine.grpc == engineFast {
+		return s.fastDoor(l, envoy, g), nil
+	}
 	return &door{
 		name: doorGRPC, listener: l,
 		serve: func() error { return g.Serve(l) },

@@ -49,29 +49,34 @@ func TestListeners(t *testing.T) {
 			"none": denied, "none health": answered,
 		}},
 	} {
-		t.Run(mode.name, func(t *testing.T) {
-			s := startServe(t, mode.args...)
-			for _, call := range calls {
-				for name, client := range clients {
-					want := noDoor
-					if v, ok := mode.want[name]; ok {
-						want = v
+		for _, engine := range []string{engineStock, engineFast} {
+			t.Run(mode.name+"/"+engine, func(t *testing.T) {
+				s := startServe(t, append([]string{"--grpc-engine", engine}, mode.args...)...)
+				for _, call := range calls {
+					if engine != engineStock && call.door != doorGRPC {
+						continue
 					}
-					if v, ok := mode.want[name+" "+call.door]; ok {
-						want = v
-					}
-					if v, ok := mode.want[name+" health"]; ok && call.health {
-						want = v
-					}
-					if got := call.make(t, s.addr(call.door), client); got != want {
-						t.Errorf("%s %s by %s: %s, want %s", call.door, call.name, name, got, want)
+					for name, client := range clients {
+						want := noDoor
+						if v, ok := mode.want[name]; ok {
+							want = v
+						}
+						if v, ok := mode.want[name+" "+call.door]; ok {
+							want = v
+						}
+						if v, ok := mode.want[name+" health"]; ok && call.health {
+							want = v
+						}
+						if got := call.make(t, s.addr(call.door), client); got != want {
+							t.Errorf("%s %s by %s: %s, want %s", call.door, call.name, name, got, want)
+						}
 					}
 				}
-			}
-			if strings.Contains(mode.name, "names") && !strings.Contains(s.log.String(), "client refused") {
-				t.Error("the log does not say who was refused, and why")
-			}
-		})
+				if strings.Contains(mode.name, "names") && !strings.Contains(s.log.String(), "client refused") {
+					t.Error("the log does not say who was refused, and why")
+				}
+			})
+		}
 	}
 }
 

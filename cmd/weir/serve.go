@@ -30,6 +30,7 @@ type serveFlags struct {
 	local    localFlags
 	lease    leaseFlags
 	degrade  degradeFlags
+	engine   engineFlags
 	peer     peerSettings
 
 	instances instanceFlags
@@ -89,6 +90,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	f.local.register(flags)
 	f.lease.register(flags)
 	f.degrade.register(flags)
+	f.engine.register(flags)
 }
 
 // logger makes the log that the flags ask for.
@@ -112,6 +114,9 @@ func runServe(ctx context.Context, sys system, f *serveFlags) error {
 		return usage("use envoy, or leave it out", "--compat: unknown program %q", f.compat)
 	}
 	if err := f.instances.check(); err != nil {
+		return err
+	}
+	if err := f.engine.check(); err != nil {
 		return err
 	}
 	log, err := f.logger(sys)

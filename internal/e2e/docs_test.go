@@ -174,7 +174,8 @@ func TestDocumentedMetrics(t *testing.T) {
 	write(t, path, fmt.Sprintf(closedPolicy, 1000, "open"))
 	salts := filepath.Join(t.TempDir(), "salts.yaml") // a file that is followed
 	runWeir(t, "salt", "new", salts)
-	w := serve(t, "--config", path, "--redis", redis.Addr(), "--deadline", "100ms", "--salt-file", salts)
+	w := serve(t, "--config", path, "--redis", redis.Addr(), "--deadline", "100ms", "--salt-file", salts,
+		"--grpc-engine", "fast")
 	conn := dial(t, w.grpc)
 	ask(t, conn)
 	w.auth("", "X-Forwarded-For", "no address")

@@ -55,6 +55,9 @@ func (w *instance) start() {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + w.t.TempDir(),
 		"WEIR_GRPC=" + w.grpc, "WEIR_HTTP=" + w.http, "WEIR_ADMIN=" + w.admin,
 	}, w.env...)
+	if engine := os.Getenv("WEIR_E2E_ENGINE"); engine != "" { // the whole suite, on another server of gRPC
+		w.cmd.Env = append(w.cmd.Env, "WEIR_GRPC_ENGINE="+engine)
+	}
 	w.out, w.err = &output{}, &output{}
 	w.cmd.Stdout, w.cmd.Stderr = w.out, w.err
 	if err := w.cmd.Start(); err != nil {

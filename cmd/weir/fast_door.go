@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"net"
+	"strings"
+	"time"
+
+	rlsv3 "github.com/envoyproxy/go-control-plane/envoy/service/ratelimit/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
+
+	weirv1 "github.com/weirlimit/weir/api/weir/v1"
+	"github.com/weirlimit/weir/internal/admin"
+	"github.com/weirlimit/weir/internal/fastlane"
+	"github.com/weirlimit/weir/internal/native"
+	"github.com/weirlimit/weir/internal/rls"
+	"github.com/weirlimit/weir/internal/tlsfile"
+	"github.com/weirlimit/weir/internal/unary"
+)
+
+// fastDoor serves checks and health by the fast lane, and by rest what else
+// there is on the same listener.
+func (s *server) fastDoor(l net.Listener, envoy *rls.Server, rest *grpc.Server) *door {
+	status := new(unary.Health)
+	s.health.Watch(func(now admin.State) { status.Set(now == admin.Ready) })
+	secured := s.tls[doorGRPC]
+	counts := newFastCounts()
+	s.metrics.Connections(counts.read)
+	hooks := counts.hooks()
+	panicked := s.metrics.Hooks().Panicked
+	hooks.Panicked = func(v any, stack []byte) {
+		panicked("grpc")
+		s.log.Error("a call panicked", "panic", v, "stack", string(stack))
+	}
+	f := fastlane.New(fastlane.Options{
+		Methods: secured.lanes(map[string]unary.Method{
+			rlsv3.RateLimitService_ShouldRateLimit_FullMethodName: rls.NewLane(envoy, s.engine),
+			weirv1.Limiter_Check_FullMethodName:                   native.NewLane(s.engine),
+			healthv1.Health_Check_FullMethodName:                  status,
+		}),
+		Fallback: rest, TLS: secured.config,
+		MaxMessage: maxMessage, MaxStreams: maxStreams, HandshakeTimeout: headerTimeout,
+		Hooks: hooks,
+	})
+	return &door{
+		name: doorGRPC, listener: l,
+		serve: func() error { return f.Serve(l) },
+		stop: func(deadline time.Time) {
+			ctx, cancel := context.WithDeadline(context.Background(), deadline)
+			defer cancel()
+			_ = f.Shutdown(ctx)
+			rest.Stop()
+		},
+	}
+}
+
+// lanes are methods behind a listener: calls without a certificate are refused
+// where grpcGate refuses them.
+func (t *doorTLS) lanes(methods map[string]unary.Method) map[string]fastlane.Handler {
+	all := make(map[string]fastlane.Handler, len(methods))
+	for name, m := range methods {
+		all[name] = fastlane.HandlerFunc(func(c *fastlane.Call, msg []byte) { m.Serve(c, msg) })
+		if t.exempt && !strings.HasPrefix(name, healthService) {
+			next := all[name]
+			all[name] = fastlane.HandlerFunc(func(c *fastlane.Call, msg []byte) {
+				if !tlsfile.HasClient(c.TLS()) {
+					c.Fail(codes.Unauthenticated, noClient)
+					return
+				}
+				next.Serve(c, msg)
+			})
+		}
+	}
+	return all
+}

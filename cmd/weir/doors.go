@@ -90,7 +90,8 @@ func (s *server) grpcDoor(envoy *rls.Server) (*door, error) {
 		return nil, err
 	}
 	secured := s.tls[doorGRPC]
-	g := grpc.NewServer(append(secured.grpcGate(),
+	pool, options := s.flags.engine.pool()
+	g := grpc.NewServer(append(append(options, secured.grpcGate()...),
 		grpc.Creds(secured.grpcCredentials()),
 		grpc.MaxRecvMsgSize(maxMessage),
 		grpc.MaxConcurrentStreams(maxStreams),
@@ -112,7 +113,7 @@ func (s *server) grpcDoor(envoy *rls.Server) (*door, error) {
 		status.SetServingStatus("ratelimit", state)
 	})
 	if s.flags.engine.grpc == engineFast {
-		return s.fastDoor(l, envoy, g), nil
+		return s.fastDoor(l, envoy, g, pool), nil
 	}
 	return &door{
 		name: doorGRPC, listener: l,

@@ -9,6 +9,7 @@ import (
 	rlsv3 "github.com/envoyproxy/go-control-plane/envoy/service/ratelimit/v3"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/experimental"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 
 	weirv1 "github.com/weirlimit/weir/api/weir/v1"
@@ -22,7 +23,7 @@ import (
 
 // fastDoor serves checks and health by the fast lane, and by rest what else
 // there is on the same listener.
-func (s *server) fastDoor(l net.Listener, envoy *rls.Server, rest *grpc.Server) *door {
+func (s *server) fastDoor(l net.Listener, envoy *rls.Server, rest *grpc.Server, pool *fastlane.Pool) *door {
 	status := new(unary.Health)
 	s.health.Watch(func(now admin.State) { status.Set(now == admin.Ready) })
 	secured := s.tls[doorGRPC]
@@ -40,7 +41,7 @@ func (s *server) fastDoor(l net.Listener, envoy *rls.Server, rest *grpc.Server) 
 			weirv1.Limiter_Check_FullMethodName:                   native.NewLane(s.engine),
 			healthv1.Health_Check_FullMethodName:                  status,
 		}),
-		Fallback: rest, TLS: secured.config,
+		Fallback: rest, Pool: pool, TLS: secured.config,
 		MaxMessage: maxMessage, MaxStreams: maxStreams, HandshakeTimeout: headerTimeout,
 		Hooks: hooks,
 	})
@@ -54,6 +55,16 @@ func (s *server) fastDoor(l net.Listener, envoy *rls.Server, rest *grpc.Server) 
 			rest.Stop()
 		},
 	}
+}
+
+// pool is what bounds the memory of the streams that are left to grpc-go, and the
+// option that has it used; nothing if all is served by it.
+func (f *engineFlags) pool() (*fastlane.Pool, []grpc.ServerOption) {
+	if f.grpc != engineFast {
+		return nil, nil
+	}
+	p := fastlane.NewPool()
+	return p, []grpc.ServerOption{experimental.BufferPool(p)}
 }
 
 // lanes are methods behind a listener: calls without a certificate are refused

@@ -35,6 +35,7 @@ type conn struct {
 	changed     *sync.Cond // windows, the queue, death: for streams of the fallback
 	streams     streams
 	free        *Call // linked by after
+	exchanges   int   // streams of the fallback
 	inUse       int   // calls that are not free, also of streams that are gone
 	lastID      uint32
 	closed      closedIDs

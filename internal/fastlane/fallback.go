@@ -24,6 +24,7 @@ type exchange struct {
 	read    int        // of body
 	unsaid  int64      // read and not yet given back to the stream's window
 	bodyErr error      // after body
+	loans   []*byte    // buffers that were read into and are not used yet; see Pool
 
 	response response
 }
@@ -32,6 +33,9 @@ var errReset = errors.New("the stream was reset")
 
 // fallBackLocked hands a stream over.
 func (cn *conn) fallBackLocked(c *Call) error {
+	if cn.exchanges >= cn.server.o.MaxFallback {
+		return cn.refuseLocked(c.id, codeRefused, Overload)
+	}
 	if cn.server.o.Fallback == nil {
 		if !cn.head.grpc {
 			return cn.refuseLocked(c.id, codeProtocol, Malformed)
@@ -39,17 +43,16 @@ func (cn *conn) fallBackLocked(c *Call) error {
 		cn.failLocked(c, uint32(codes.Unimplemented), "unknown method "+string(cn.head.path))
 		return nil
 	}
+	r, err := cn.request()
+	if err != nil {
+		return cn.refuseLocked(c.id, codeProtocol, Malformed)
+	}
 	ctx := context.WithValue(context.Background(), http.LocalAddrContextKey, cn.nc.LocalAddr())
 	ctx, cancel := context.WithCancelCause(ctx)
 	x := &exchange{conn: cn, call: c, cancel: cancel, changed: sync.NewCond(&cn.mu)}
 	x.response.exchange = x
 	c.exchange, c.served = x, true
-	r, err := cn.request()
-	if err != nil {
-		cancel(err)
-		c.exchange = nil
-		return cn.refuseLocked(c.id, codeProtocol, Malformed)
-	}
+	cn.exchanges++
 	r.Body = (*body)(x)
 	if c.ended {
 		x.bodyErr = io.EOF
@@ -123,7 +126,12 @@ func (x *exchange) end(whole bool) {
 		cn.dropLocked(c, true)
 	}
 	x.body, x.bodyErr = nil, errReset
+	if len(x.loans) > 0 {
+		cn.server.o.Pool.forget(x.loans)
+		x.loans = nil
+	}
 	c.exchange = nil
+	cn.exchanges--
 	c.spoilt = true // the handler may have kept the body: not used again
 	cn.forgetLocked(c)
 	if !cn.corked {
@@ -171,7 +179,8 @@ func (b *body) Read(p []byte) (int, error) {
 	cn := b.conn
 	cn.mu.Lock()
 	defer cn.mu.Unlock()
-	for b.read == len(b.body) && b.bodyErr == nil {
+	x := (*exchange)(b)
+	for b.bodyErr == nil && (b.read == len(b.body) || !x.mayLendLocked(len(p))) {
 		b.changed.Wait()
 	}
 	if b.read == len(b.body) {
@@ -181,6 +190,7 @@ func (b *body) Read(p []byte) (int, error) {
 	if b.read += n; b.read == len(b.body) {
 		b.body, b.read = b.body[:0], 0
 	}
+	x.lendLocked(p)
 	b.unsaid += int64(n)
 	if !b.call.ended && !b.call.gone && b.unsaid >= cn.server.window/4 {
 		for b.call.blocked && b.bodyErr == nil {

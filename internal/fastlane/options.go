@@ -32,11 +32,14 @@ type Options struct {
 	// quite usual (compressed, of another content type) go there too. Nil
 	// answers Unimplemented.
 	Fallback http.Handler
+	// Pool is that of Fallback, if it is a *grpc.Server: see there.
+	Pool *Pool
 	// TLS secures connections, by ALPN h2. Nil is HTTP/2 with prior knowledge.
 	TLS *tls.Config
 
 	MaxMessage     int // bytes of a request message; default 64 KiB, at most 1 MiB
 	MaxStreams     int // of a connection, at once; default 1024
+	MaxFallback    int // of those, handed to Fallback; default 256
 	MaxHeaderBytes int // of a request as HPACK counts them; default 16 KiB
 	MaxBuffered    int // bytes of incomplete messages of a connection; default 4 MiB
 	MaxQueued      int // bytes waiting to be written, beyond which nothing more is read; default 1 MiB
@@ -80,6 +83,7 @@ func (o Options) withDefaults() Options {
 	}
 	number(&o.MaxMessage, 64<<10, mostMessage)
 	number(&o.MaxStreams, 1024, mostStreams)
+	number(&o.MaxFallback, 256, mostStreams)
 	number(&o.MaxHeaderBytes, 16<<10, 1<<20)
 	number(&o.MaxBuffered, 4<<20, 1<<30)
 	number(&o.MaxQueued, 1<<20, 1<<30)

@@ -46,16 +46,22 @@ func limiter(t testing.TB) *native.Limiter { return native.NewLimiter(decider(t)
 // serve serves both services by grpc-go.
 func serve(t *testing.T) client { return serveBy(t, decider(t)) }
 
-// each runs a test with Check served by grpc-go, and by the lane.
+// each runs a test with Check served by grpc-go, by the fast lane, and by the
+// lane's method with memory around it that does not last.
 func each(t *testing.T, run func(t *testing.T, c client)) {
 	t.Run("stock", func(t *testing.T) { run(t, serve(t)) })
-	t.Run("fast", func(t *testing.T) {
-		e := decider(t)
-		c := serveBy(t, e)
-		conn := unarytest.Dial(t, map[string]unary.Method{weirv1.Limiter_Check_FullMethodName: native.NewLane(e)})
-		c.LimiterClient = inLane{c.LimiterClient, weirv1.NewLimiterClient(conn)}
-		run(t, c)
-	})
+	for by, dial := range map[string]func(testing.TB, map[string]unary.Method) grpc.ClientConnInterface{
+		"fast": func(t testing.TB, m map[string]unary.Method) grpc.ClientConnInterface { return unarytest.Listen(t, m) },
+		"bare": func(t testing.TB, m map[string]unary.Method) grpc.ClientConnInterface { return unarytest.Dial(t, m) },
+	} {
+		t.Run(by, func(t *testing.T) {
+			e := decider(t)
+			c := serveBy(t, e)
+			conn := dial(t, map[string]unary.Method{weirv1.Limiter_Check_FullMethodName: native.NewLane(e)})
+			c.LimiterClient = inLane{c.LimiterClient, weirv1.NewLimiterClient(conn)}
+			run(t, c)
+		})
+	}
 }
 
 // inLane is a client whose checks go another way.

@@ -30,15 +30,16 @@ type service struct {
 	server *rls.Server
 }
 
-// lane is one of the two ways in: they give the same answers.
+// lane is one of the ways in: they give the same answers.
 type lane string
 
 const (
-	stock lane = "stock" // a grpc-go server, on a real connection
-	fast  lane = "fast"  // the lane's method, with no server around it
+	stock lane = "stock" // by grpc-go, on a real connection
+	fast  lane = "fast"  // by the fast lane, on a real connection
+	bare  lane = "bare"  // by the lane's method, with memory around it that does not last
 )
 
-var lanes = []lane{stock, fast}
+var lanes = []lane{stock, fast, bare}
 
 // opener serves an Envoy file.
 type opener func(o rls.Options, text string) *service
@@ -65,9 +66,12 @@ func serve(t testing.TB, by lane, store weir.Store, o rls.Options, text string) 
 func connect(t testing.TB, by lane, e weir.AsyncChecker, o rls.Options) *service {
 	t.Helper()
 	s := rls.New(e, o)
-	if by == fast {
-		conn := unarytest.Dial(t, map[string]unary.Method{pb.RateLimitService_ShouldRateLimit_FullMethodName: rls.NewLane(s, e)})
-		return &service{RateLimitServiceClient: pb.NewRateLimitServiceClient(conn), t: t, server: s}
+	methods := map[string]unary.Method{pb.RateLimitService_ShouldRateLimit_FullMethodName: rls.NewLane(s, e)}
+	switch by {
+	case fast:
+		return &service{RateLimitServiceClient: pb.NewRateLimitServiceClient(unarytest.Listen(t, methods)), t: t, server: s}
+	case bare:
+		return &service{RateLimitServiceClient: pb.NewRateLimitServiceClient(unarytest.Dial(t, methods)), t: t, server: s}
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

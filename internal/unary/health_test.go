@@ -29,7 +29,7 @@ func stock(serving bool) *health.Server {
 // TestHealth: the answers are grpc-go's, through every change.
 func TestHealth(t *testing.T) {
 	h := new(unary.Health)
-	c := healthv1.NewHealthClient(unarytest.Dial(t, map[string]unary.Method{healthv1.Health_Check_FullMethodName: h}))
+	c := healthv1.NewHealthClient(unarytest.Listen(t, map[string]unary.Method{healthv1.Health_Check_FullMethodName: h}))
 	for i, serving := range []bool{false, true, false, true} {
 		if i > 0 {
 			h.Set(serving)

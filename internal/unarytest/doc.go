@@ -1,7 +1,8 @@
-// Package unarytest calls unary methods without a server, for tests: as a client
-// of generated code does, so that one test asks a gRPC server and the fast lane
-// alike, or with nothing around them, to measure them.
+// Package unarytest calls unary methods, for tests: over a real connection to the
+// fast lane's server (Listen), with no server around them (Dial), both as
+// generated clients do, so that one test asks a gRPC server and the fast lane
+// alike; or with nothing around them at all, to measure them (Bare).
 //
-// It spoils the memory that a method may not keep. A Conn is safe for concurrent
-// use, a Call is not; a method that answers twice fails the test.
+// A Conn spoils the memory that a method may not keep. It is safe for concurrent
+// use, a Bare is not; a method that answers twice fails the test.
 package unarytest

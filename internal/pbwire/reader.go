@@ -55,7 +55,12 @@ func (r *Reader) Next() bool {
 	if r.at >= len(r.text) {
 		return false
 	}
-	tag := r.Varint()
+	if b := r.text[r.at]; b < 0x80 && b >= 1<<3 && b&7 < byte(end) { // nearly always
+		r.at++
+		r.Tag = uint32(b)
+		return true
+	}
+	tag := r.longVarint()
 	if number := tag >> 3; number == 0 || number > maxNumber || tag&7 == uint64(end) {
 		r.fail()
 	}
@@ -84,6 +89,9 @@ func (r *Reader) Varint() uint64 {
 	return r.longVarint()
 }
 
+// longVarint and longText are kept out of what is called for nearly every field.
+//
+//go:noinline
 func (r *Reader) longVarint() uint64 {
 	v, shift := uint64(0), 0
 	for i := r.at; i < len(r.text); i++ {
@@ -104,8 +112,21 @@ func (r *Reader) longVarint() uint64 {
 
 // Text reads a text, or the bytes of a message: a part of the reader's own text.
 func (r *Reader) Text() string {
+	if at := r.at; at < len(r.text) {
+		if b := r.text[at]; b < 0x80 { // nearly always
+			if from, to := at+1, at+1+int(b); to <= len(r.text) {
+				r.at = to
+				return r.text[from:to]
+			}
+		}
+	}
+	return r.longText()
+}
+
+//go:noinline
+func (r *Reader) longText() string {
 	n := r.Varint()
-	if n > uint64(len(r.text)-r.at) || r.at > len(r.text) {
+	if r.at > len(r.text) || n > uint64(len(r.text)-r.at) {
 		r.fail()
 		return ""
 	}

@@ -27,7 +27,11 @@ var units = []struct {
 // 30 s is 200 a minute), else the count with an unknown unit.
 func rateOf(l weir.Limit) (uint32, pb.RateLimitResponse_RateLimit_Unit) {
 	seconds := int64(l.Window / weir.Second)
-	for _, u := range units {
+	for i := range units {
+		u := &units[i]
+		if u.span == l.Window && l.Count <= 1<<32-1 {
+			return uint32(l.Count), u.reply // as nearly all are, without a division
+		}
 		whole := l.Count * int64(u.span/weir.Second) // at most 1e7 * 3.2e7
 		if u.span >= l.Window && whole%seconds == 0 && whole/seconds <= 1<<32-1 {
 			return uint32(whole / seconds), u.reply

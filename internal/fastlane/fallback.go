@@ -123,7 +123,7 @@ func (x *exchange) end(whole bool) {
 		case !c.ended:
 			cn.out = appendReset(cn.out, c.id, codeNone)
 		}
-		cn.dropLocked(c, true)
+		cn.dropLocked(c, !c.ended)
 	}
 	x.body, x.bodyErr = nil, errReset
 	if len(x.loans) > 0 {

@@ -78,7 +78,7 @@ func (cn *conn) resetLocked(f frame, p []byte) error {
 		return broken(codeFrameSize, "RST_STREAM of a bad size")
 	}
 	if c := cn.streams.get(f.id); c != nil {
-		cn.abandonLocked(c)
+		cn.abandonLocked(c, false)
 		return cn.budget.reset(cn)
 	}
 	return nil

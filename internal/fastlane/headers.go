@@ -161,12 +161,13 @@ func (cn *conn) forgetLocked(c *Call) {
 	c.after, cn.free = cn.free, c
 }
 
-// abandonLocked takes a stream out that was reset, by either side.
-func (cn *conn) abandonLocked(c *Call) {
+// abandonLocked takes a stream out that was reset, by us or by the peer: which
+// says whether more of it may be on its way.
+func (cn *conn) abandonLocked(c *Call, byUs bool) {
 	if c.blocked {
 		cn.unblockLocked(c)
 	}
-	cn.dropLocked(c, true)
+	cn.dropLocked(c, byUs)
 	switch {
 	case c.exchange != nil:
 		c.exchange.abortLocked(errReset) // free when its handler returns
@@ -179,7 +180,7 @@ func (cn *conn) abandonLocked(c *Call) {
 // could have us make them.
 func (cn *conn) refuseLocked(id uint32, code errorCode, why Reason) error {
 	if c := cn.streams.get(id); c != nil {
-		cn.abandonLocked(c)
+		cn.abandonLocked(c, true)
 	} else if id > cn.lastID {
 		return broken(code, "an error of a stream that never was")
 	} else {

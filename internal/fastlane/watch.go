@@ -64,7 +64,7 @@ func (cn *conn) look(now uint32) {
 	for _, c := range late {
 		s.refused(c.late(now))
 		cn.out = appendReset(cn.out, c.id, codeCancel)
-		cn.abandonLocked(c)
+		cn.abandonLocked(c, true)
 	}
 }
 

@@ -15,8 +15,8 @@ SEEDS ?= 5000
 # Arguments of the program behind make bench.
 BENCH ?=
 
-# An importer of Weir inherits no other module: linters and generators in tools/, rivals in bench/, frameworks.
-MODULES := . tools $(if $(wildcard bench/go.mod),bench) examples/frameworks
+# An importer of Weir inherits no other module: linters and generators in tools/, rivals in bench/, frameworks, h2spec.
+MODULES := . tools $(if $(wildcard bench/go.mod),bench) examples/frameworks internal/h2conform
 SCRIPTS := .ci/run $(wildcard scripts/*)
 tool     = $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 

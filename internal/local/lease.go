@@ -162,7 +162,7 @@ func (l *leaser) undo(a *stage.Ask, ends []weir.Micros) {
 		id := a.Hints[i].ID
 		s := l.table.Lock(id)
 		if h := s.Find(id); h != nil {
-			h.requests--
+			h.requests = max(0, h.requests-1) // the sketch may have been told of it already
 			h.giveBack(a.Entry.Charges[i].Cost, until)
 		}
 		s.Unlock()

@@ -120,20 +120,25 @@ func (h *holding) giveBack(units int64, until weir.Micros) {
 	h.cur.units += units
 }
 
-// grant takes over a lease.
-func (h *holding) grant(p pool) {
-	if h.cur.units == 0 {
-		h.cur, h.next = h.next, pool{}
-	}
+// grant takes over a lease that was asked for at an instant. What had ended by
+// then is dropped. Of three the two that end first are joined, and end when the
+// first of them does: the new one keeps its time, also when the others end while
+// it is fetched.
+func (h *holding) grant(sent weir.Micros, p pool) {
+	h.settle(sent)
 	switch {
 	case h.cur.units == 0:
 		h.cur = p
+		return
 	case h.next.units == 0:
-		h.next = p
-	default: // what is joined ends when the first of it does
-		h.next = pool{units: h.next.units + p.units, until: min(h.next.until, p.until)}
+	case p.until < h.next.until:
+		p, h.next = h.next, p
+		fallthrough
+	default:
+		h.cur = pool{units: h.cur.units + h.next.units, until: min(h.cur.until, h.next.until)}
 	}
-	if h.next.units > 0 && h.next.until < h.cur.until {
+	h.next = p
+	if h.next.until < h.cur.until {
 		h.cur, h.next = h.next, h.cur
 	}
 }

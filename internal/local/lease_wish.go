@@ -271,7 +271,7 @@ func (w *wish) granted(h *holding, i int) {
 	if o.Granted == 0 {
 		return
 	}
-	h.grant(pool{units: o.Granted, until: l.config.Until(w.sent, c.Meter, o)})
+	h.grant(w.sent, pool{units: o.Granted, until: l.config.Until(w.sent, c.Meter, o)})
 	h.low = h.held(w.sent) / prefetchPart
 	h.grantedAt = w.sent
 	h.bound = h.held(w.sent) * int64(w.nodes)

@@ -56,17 +56,18 @@ func (l *Limiter) Lease(ctx context.Context, in *weirv1.LeaseRequest) (*weirv1.L
 }
 
 // leaseError answers what could not be granted. A store that is late is a store
-// that is away: the caller's own deadline is another matter.
+// that is away: the caller's own deadline is another matter. What a store says of
+// itself, such as where it is, is the operator's to know and not the caller's.
 func leaseError(ctx context.Context, err error) (*weirv1.LeaseResponse, error) {
 	switch weir.CodeOf(err) {
 	case weir.CodePolicyNotFound:
 		return &weirv1.LeaseResponse{Code: weirv1.Code_CODE_POLICY_NOT_FOUND}, nil
-	case weir.CodeTimeout:
-		if ctx.Err() == nil {
-			return nil, status.Error(codes.Unavailable, err.Error())
+	case weir.CodeInvalid, weir.CodeNotReady, weir.CodeClosed, weir.CodeOverload:
+		return nil, grpcerr.Status(err)
+	case weir.CodeTimeout, weir.CodeCanceled:
+		if ctx.Err() != nil {
+			return nil, status.FromContextError(ctx.Err()).Err()
 		}
-	case weir.CodeNoAuth, weir.CodeNoPerm, weir.CodeProtocol:
-		return nil, status.Error(codes.Unavailable, err.Error())
 	}
-	return nil, grpcerr.Status(err)
+	return nil, status.Error(codes.Unavailable, "nothing is leased while the store is away (ask about each request with Check)")
 }

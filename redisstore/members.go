@@ -54,6 +54,7 @@ type Members struct {
 	key    string
 	id     [16]byte
 	count  atomic.Int64
+	last   int64 // what the last heartbeat counted; of run alone
 
 	leave sync.Once
 	quit  chan struct{} // closed by Leave
@@ -73,7 +74,8 @@ func (s *Store) Join(o JoinOptions) *Members {
 		quit:   make(chan struct{}), ended: make(chan struct{}),
 	}
 	_, _ = rand.Read(m.id[:]) // does not fail
-	m.count.Store(int64(o.Fallback))
+	m.last = int64(o.Fallback)
+	m.count.Store(m.last)
 	if s.closed.Load() {
 		close(m.ended)
 		return m
@@ -83,7 +85,8 @@ func (s *Store) Join(o JoinOptions) *Members {
 }
 
 // Count returns how many instances live, this one included: what the last
-// heartbeat said, or the fallback before the first.
+// heartbeat said, or the fallback before the first. It falls when two in a row
+// say so.
 func (m *Members) Count() int { return int(m.count.Load()) }
 
 // Leave ends the heartbeats and tells the others, so that they need not wait for
@@ -117,7 +120,7 @@ func (m *Members) run() {
 		if err != nil {
 			h = Heartbeat{Err: err}
 		} else {
-			m.count.Store(int64(h.Instances))
+			m.hear(int64(h.Instances))
 		}
 		h.Instances = m.Count()
 		if m.opts.Told != nil {
@@ -131,6 +134,15 @@ func (m *Members) run() {
 			return
 		}
 	}
+}
+
+// hear takes over a count: the larger one of the last two heartbeats, so that it
+// rises at once and falls when two agree. A server that has forgotten everybody
+// hears from all of them within one interval; until then each would take its
+// share of a limit for larger than it is.
+func (m *Members) hear(n int64) {
+	m.count.Store(max(m.last, n))
+	m.last = n
 }
 
 // beat makes one round trip.

@@ -192,3 +192,49 @@ func TestMembersLeaveAHangingServer(t *testing.T) {
 	}
 	srv.Resume()
 }
+
+// TestMembersHear: a count rises at once and falls when two heartbeats agree, so
+// that a server that has forgotten everybody makes nobody think it is alone.
+func TestMembersHear(t *testing.T) {
+	m := &Members{last: 4}
+	m.count.Store(4)
+	for i, step := range []struct{ heard, want int64 }{
+		{4, 4}, {5, 5}, {1, 5}, {5, 5}, // one that hears of everybody a beat later
+		{1, 5}, {3, 3}, {5, 5}, // two beats until it does
+		{4, 5}, {4, 4}, {2, 4}, {1, 2}, {1, 1}, {9, 9},
+	} {
+		if m.hear(step.heard); m.Count() != int(step.want) {
+			t.Fatalf("step %d: %d after hearing %d, want %d", i, m.Count(), step.heard, step.want)
+		}
+	}
+}
+
+// A server that forgets its members does not lower their counts: each is heard
+// of again within one interval.
+func TestMembersFlushed(t *testing.T) {
+	srv := redistest.Start(t)
+	s := openAt(t, srv)
+	told := make(chan Heartbeat, 1)
+	var ms []*Members
+	for range 3 {
+		ms = append(ms, s.Join(JoinOptions{Every: time.Hour, TTL: time.Hour, Told: func(h Heartbeat) { told <- h }}))
+		<-told // the one of its own; what follows is the test's
+	}
+	round := func() {
+		for i, m := range ms {
+			h, err := m.beat(true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m.hear(int64(h.Instances)); m.Count() != 3 {
+				t.Errorf("instance %d counts %d of 3 after a heartbeat that counted %d", i, m.Count(), h.Instances)
+			}
+		}
+	}
+	round()
+	for range 2 {
+		srv.MustDo("FLUSHALL")
+		round()
+		round()
+	}
+}

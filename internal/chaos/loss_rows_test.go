@@ -75,6 +75,7 @@ func full(t testing.TB, f form, policy string) *outcome {
 	j.inTime("while full", before, during)
 	j.only("oom", "breaker", "timeout")
 	j.backWithin(back, lookAgain+recovery)
+	j.within(1)
 	return j.out
 }
 
@@ -133,5 +134,6 @@ func refusing(t testing.TB, f form, name string, code weir.Code, begin, end func
 		t.Errorf("%.0f round trips to a server that refuses, for %.0f degraded answers: want at most %d and 4 a second", seen.storeCalls, total(seen.degraded), calm)
 	}
 	j.backWithin(back, lookAgain+recovery)
+	j.within(1) // docs/degraded-modes.md: one burst more per key than without an outage
 	return j.out
 }

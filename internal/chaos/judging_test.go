@@ -56,6 +56,14 @@ func TestSample(t *testing.T) {
 			t.Errorf("quantile %v = %v, want %v", q, got, want)
 		}
 	}
+	for q, want := range map[float64]time.Duration{0.5: 544 * time.Microsecond, 0.95: 9680 * time.Microsecond, 0.99: time.Hour} {
+		if got := within(s.stored, q); got.Round(time.Microsecond) != want {
+			t.Errorf("the store's quantile %v = %v, want %v", q, got, want)
+		}
+	}
+	if got := within(s.less(s).stored, 0.5); got != 0 {
+		t.Errorf("half of none took %v", got)
+	}
 	none := s.less(s)
 	if total(none.degraded) != 0 || len(none.turns) != 0 || none.goroutines != 42 {
 		t.Errorf("since itself: %+v", none)

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ type sample struct {
 	storeCalls  float64
 	losses      map[string]float64
 	buckets     map[float64]float64 // decisions at most so long, in seconds
+	stored      map[float64]float64 // the same of those that the store made
 	breakers    map[string]float64  // by shard; see breakerName
 	turns       map[string]float64  // changes of breakers, by the state they took
 	leases      map[string]float64  // units taken ahead, by what became of them
@@ -48,6 +50,7 @@ func parseSample(at time.Time, text string) (sample, error) {
 		breakers:    sumBy(families["weir_breaker_state"], "shard"),
 		turns:       sumBy(families["weir_breaker_transitions_total"], "state"),
 		buckets:     map[float64]float64{},
+		stored:      map[float64]float64{},
 		leases:      sumBy(families["weir_lease_tokens_total"], "what"),
 		leaseHeld:   total(sumBy(families["weir_lease_tokens_held"], "")),
 		leaseBound:  total(sumBy(families["weir_lease_overadmission_bound"], "")),
@@ -65,6 +68,12 @@ func parseSample(at time.Time, text string) (sample, error) {
 			}
 		}
 		s.buckets[math.Inf(1)] += float64(h.GetSampleCount())
+		if label(m, "source") == "store" {
+			for _, b := range h.GetBucket() {
+				s.stored[b.GetUpperBound()] += float64(b.GetCumulativeCount())
+			}
+			s.stored[math.Inf(1)] = float64(h.GetSampleCount())
+		}
 	}
 	return s, nil
 }
@@ -102,6 +111,7 @@ func (s sample) less(b sample) sample {
 	s.losses = minus(s.losses, b.losses)
 	s.turns = minus(s.turns, b.turns)
 	s.buckets = minus(s.buckets, b.buckets)
+	s.stored = minus(s.stored, b.stored)
 	s.storeCalls -= b.storeCalls
 	return s
 }
@@ -145,6 +155,26 @@ func (s sample) quantile(q float64) time.Duration {
 		if s.buckets[b] >= q*all && !math.IsInf(b, 1) {
 			return time.Duration(math.Round(b * 1e9))
 		}
+	}
+	return time.Hour
+}
+
+// within is how long the share q of the decisions in a histogram's buckets took,
+// as if those of a bucket were spread evenly over it; 0 of none.
+func within(buckets map[float64]float64, q float64) time.Duration {
+	want := q * buckets[math.Inf(1)]
+	if want == 0 {
+		return 0
+	}
+	below, n := 0.0, 0.0
+	for _, b := range slices.Sorted(maps.Keys(buckets)) {
+		if math.IsInf(b, 1) {
+			break
+		}
+		if buckets[b] >= want {
+			return time.Duration(1e9 * (below + (b-below)*(want-n)/(buckets[b]-n)))
+		}
+		below, n = b, buckets[b]
 	}
 	return time.Hour
 }

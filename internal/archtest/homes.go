@@ -32,8 +32,8 @@ var homes = []home{
 	},
 	{
 		"golang.org/x/net",
-		set{"internal/fastlane"},
-		"one package speaks HTTP/2 by itself; the others use a server",
+		set{"internal/fastlane", "internal/h2client"},
+		"one package serves HTTP/2 by itself and one loads such servers; the others use a library",
 	},
 	{
 		"google.golang.org/genproto/googleapis/rpc",

@@ -158,7 +158,9 @@ func TestFailuresAreTold(t *testing.T) {
 			Refused, codeRefused, "RST_STREAM",
 		},
 		"no message": {
-			func(out []byte, s uint32, _ []byte) []byte { return head(out, s, append([]byte{0x88}, tailBlock...)...) },
+			func(out []byte, s uint32, _ []byte) []byte {
+				return head(out, s, append([]byte{0x88}, tailBlock...)...)
+			},
 			Protocol, 0, "no message",
 		},
 		"no status": {

@@ -16,8 +16,10 @@ import (
 var (
 	micros = rapid.OneOf(rapid.Int64Range(0, 10), rapid.Int64Range(0, int64(weir.Year)), rapid.SampledFrom([]int64{int64(weir.Never), 1_000_000, -5}))
 	limits = rapid.SampledFrom([]weir.Limit{
-		{Algorithm: weir.GCRA, Count: 100, Window: weir.Second, Burst: 200}, {Algorithm: weir.FixedWindow, Count: 1e7, Window: weir.Year},
-		{Algorithm: weir.SlidingWindow, Count: 1, Window: 37 * weir.Second}, {Algorithm: weir.SlidingWindow, Count: 0, Window: weir.Week},
+		{Algorithm: weir.GCRA, Count: 100, Window: weir.Second, Burst: 200},
+		{Algorithm: weir.FixedWindow, Count: 1e7, Window: weir.Year},
+		{Algorithm: weir.SlidingWindow, Count: 1, Window: 37 * weir.Second},
+		{Algorithm: weir.SlidingWindow, Count: 0, Window: weir.Week},
 		{Algorithm: weir.SlidingWindow, Count: 100, Window: 30 * weir.Second},
 	})
 	names = rapid.SampledFrom([]string{"", "rule", strings.Repeat("long", 40), strings.Repeat("longer", 6000)})

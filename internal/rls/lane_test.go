@@ -96,8 +96,18 @@ func TestLaneAnswersAlike(t *testing.T) {
 					p.compare(t, b)
 				}
 				for _, pairs := range [][]string{
-					{"tenant", "a"}, {"tenant", "vip"}, {"path", "/api/x"}, {"free", "pass"}, {"bottomless", "x"}, {"shut", "x"},
-					{"watched", "x"}, {"outer", "1", "inner", "2"}, {"q1", "x"}, {"half", "x"}, {"tagged", "x"}, {"nosuch", "x"},
+					{"tenant", "a"},
+					{"tenant", "vip"},
+					{"path", "/api/x"},
+					{"free", "pass"},
+					{"bottomless", "x"},
+					{"shut", "x"},
+					{"watched", "x"},
+					{"outer", "1", "inner", "2"},
+					{"q1", "x"},
+					{"half", "x"},
+					{"tagged", "x"},
+					{"nosuch", "x"},
 				} {
 					in := &pb.RateLimitRequest{Domain: "test", Descriptors: []*common.RateLimitDescriptor{d(pairs...), d("tenant", "both")}}
 					p.compare(t, marshal(t, in))

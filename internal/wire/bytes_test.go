@@ -18,8 +18,11 @@ var amounts = rapid.OneOf(rapid.Int64Range(0, 200), rapid.Int64(), rapid.Just(in
 
 func limit(t *rapid.T) weir.Limit {
 	return rapid.SampledFrom([]weir.Limit{
-		{}, {Algorithm: weir.GCRA, Count: 100, Window: weir.Second, Burst: 200}, {Algorithm: weir.Concurrency, Count: 3, Window: 30 * weir.Second},
-		{Algorithm: weir.FixedWindow, Count: 1e7, Window: weir.Year}, {Algorithm: weir.SlidingLog, Count: 7, Window: 90 * weir.Second},
+		{},
+		{Algorithm: weir.GCRA, Count: 100, Window: weir.Second, Burst: 200},
+		{Algorithm: weir.Concurrency, Count: 3, Window: 30 * weir.Second},
+		{Algorithm: weir.FixedWindow, Count: 1e7, Window: weir.Year},
+		{Algorithm: weir.SlidingLog, Count: 7, Window: 90 * weir.Second},
 	}).Draw(t, "limit")
 }
 

@@ -164,7 +164,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		}
 		cn.unlockAndWake()
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	select {
 	case <-s.mu.empty:
 		return nil

@@ -40,8 +40,8 @@ func TestTermFinishesCalls(t *testing.T) {
 		answers <- err
 	}()
 	await(t, "the call to be under way", func() error {
-		if !strings.Contains(w.page("/debug/pprof/goroutine?debug=1"), "engine.(*Engine).Check") {
-			return fmt.Errorf("no goroutine decides")
+		if gauge(w.metrics()["weir_in_flight_checks"]) != 1 {
+			return fmt.Errorf("no check waits for the store")
 		}
 		return nil
 	})

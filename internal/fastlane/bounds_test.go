@@ -159,6 +159,29 @@ func TestTooLong(t *testing.T) {
 			}
 			_ = p.nc.Close()
 		}, Done, Stalled},
+		{"a stream without a window, beside one that is busy", Options{StallTimeout: bound}, func(p *peer) {
+			open(p)
+			p.headers(1, true, usual("/talk")...)
+			done := make(chan struct{})
+			busy := make(chan struct{})
+			go func() { // each wakes those that wait
+				defer close(busy)
+				for {
+					select {
+					case <-done:
+						return
+					case <-time.After(bound / 10):
+						_ = p.fr.WriteWindowUpdate(0, 1)
+					}
+				}
+			}()
+			if o := p.outcome(1); o.String() != "reset CANCEL" {
+				p.t.Error(o)
+			}
+			close(done)
+			<-busy
+			_ = p.nc.Close()
+		}, Done, Stalled},
 		{"answers that are not read", Options{WriteTimeout: bound, MaxQueued: 1 << 20}, func(p *peer) {
 			p.meet(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1 << 30})
 			p.must(p.fr.WriteWindowUpdate(0, 1<<30))

@@ -126,6 +126,22 @@ func TestProtocol(t *testing.T) {
 		{"HEADERS of stream 0", frame(frameHeaders, flagEndHeaders, 0, "\x82"), "goaway PROTOCOL_ERROR"},
 		{"HEADERS of an ended stream", func(p *peer) { done(p); p.headers(1, true, usual(echoPath)...) }, "goaway STREAM_CLOSED"},
 		{"DATA of an ended stream", func(p *peer) { done(p); p.must(p.fr.WriteData(1, false, []byte("x"))) }, "reset STREAM_CLOSED"},
+		{"DATA after a reset", func(p *peer) {
+			open(p)
+			p.must(p.fr.WriteRSTStream(1, http2.ErrCodeCancel))
+			p.must(p.fr.WriteData(1, true, message("hi")))
+		}, "reset STREAM_CLOSED"},
+		{"HEADERS after a reset", func(p *peer) {
+			open(p)
+			p.must(p.fr.WriteRSTStream(1, http2.ErrCodeCancel))
+			p.headers(1, true, "x", "y")
+		}, "goaway STREAM_CLOSED"},
+		{"DATA after our reset", func(p *peer) {
+			open(p)
+			p.must(p.fr.WriteWindowUpdate(1, 0))
+			p.must(p.fr.WriteData(1, true, message("hi"))) // was on its way
+			p.headers(1, true, "x", "y")
+		}, "reset PROTOCOL_ERROR"},
 		{"DATA of stream 0", frame(frameData, 0, 0, ""), "goaway PROTOCOL_ERROR"},
 		{"DATA of no stream", frame(frameData, 0, 1, "x"), "goaway PROTOCOL_ERROR"},
 		{"all padding", func(p *peer) { open(p); frame(frameData, flagPadded, 1, "\x05abcd")(p) }, "goaway PROTOCOL_ERROR"},

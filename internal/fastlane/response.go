@@ -81,13 +81,17 @@ func (w *response) send(last bool) error {
 		}
 		n := min(int64(len(w.data)-sent), c.send, cn.send, maxFrame)
 		if n <= 0 || len(cn.out) > cn.server.o.MaxQueued {
-			c.blocked, c.since = true, cn.server.tick.Load()
+			if !c.blocked {
+				c.blocked, c.since = true, cn.server.tick.Load()
+			}
 			cn.waiting++
 			cn.flushOrWait()
 			cn.waiting--
-			c.blocked = false
-			w.exchange.changed.Broadcast()
 			continue
+		}
+		if c.blocked {
+			c.blocked = false
+			w.exchange.changed.Broadcast() // the body gives again
 		}
 		cn.out = appendFrame(cn.out, int(n), frameData, 0, c.id)
 		cn.out = append(cn.out, w.data[sent:sent+int(n)]...)

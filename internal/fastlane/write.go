@@ -49,7 +49,7 @@ func closeWrite(nc net.Conn) {
 }
 
 // keepBuffer is how large a buffer is kept for the next write.
-const keepBuffer = 256 << 10
+const keepBuffer = 128 << 10
 
 // unlockAndWake unlocks, after something was appended by a goroutine that may
 // not wait for the peer: the writer is woken unless somebody writes anyway.

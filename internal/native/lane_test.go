@@ -171,6 +171,51 @@ func TestLaneDeadline(t *testing.T) {
 	}
 }
 
+// TestLaneKeepsWhatIsAsked: the message is the server's again once Serve returns,
+// and the request the checker's until it answers.
+func TestLaneKeepsWhatIsAsked(t *testing.T) {
+	var later func()
+	c := &checker{submit: func(r *weir.Request, d *weir.Decision, done func(error)) {
+		later = func() {
+			if r.Domain != "default" || r.ID != "id" || r.Descriptors[0].Pairs[0] != (weir.Pair{Name: "tenant", Value: "a"}) {
+				t.Errorf("the request became %+v", r)
+			}
+			*d = weir.Decision{Verdict: weir.Allow}
+			done(nil)
+		}
+	}}
+	msg, err := proto.Marshal(&weirv1.CheckRequest{Domain: "default", RequestId: "id", Dimensions: dims("tenant", "a")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := new(unarytest.Bare)
+	native.NewLane(c).Serve(call, msg)
+	clear(msg)
+	if later(); call.Code != codes.OK || len(call.Message) == 0 {
+		t.Errorf("%v, %x", call.Code, call.Message)
+	}
+}
+
+// TestLanePanic: a call in whose answering something breaks is answered, and who
+// called back is told.
+func TestLanePanic(t *testing.T) {
+	told := false
+	c := &checker{submit: func(_ *weir.Request, _ *weir.Decision, done func(error)) {
+		defer func() { told = recover() != nil }()
+		done(nilError{})
+	}}
+	b, _ := proto.Marshal(&weirv1.CheckRequest{Domain: "default"})
+	_, err := unarytest.Dial(t, nil).Send(t.Context(), native.NewLane(c), b)
+	if status.Code(err) != codes.Internal || !told {
+		t.Errorf("%v, told %v", err, told)
+	}
+}
+
+// nilError panics when it is looked at.
+type nilError struct{ error }
+
+func (nilError) Unwrap() error { panic("looked at") }
+
 // counted is an engine whose decisions are counted, as in a server.
 func counted(t testing.TB) *engine.Engine {
 	m := obs.New(obs.Options{})

@@ -202,6 +202,28 @@ func TestLaneDeadline(t *testing.T) {
 	}
 }
 
+// TestLaneKeepsWhatIsAsked: the message is the server's again once Serve returns,
+// and the request the checker's until it answers.
+func TestLaneKeepsWhatIsAsked(t *testing.T) {
+	var later func()
+	c := &checker{submit: func(r *weir.Request, d *weir.Decision, done func(error)) {
+		later = func() {
+			if r.Domain != "test" || r.Descriptors[0].Pairs[0] != (weir.Pair{Name: "tenant", Value: "a"}) {
+				t.Errorf("the request became %+v", r)
+			}
+			*d = weir.Decision{Verdict: weir.Allow}
+			done(nil)
+		}
+	}}
+	msg := marshal(t, &pb.RateLimitRequest{Domain: "test", Descriptors: []*common.RateLimitDescriptor{d("tenant", "a")}})
+	call := new(unarytest.Bare)
+	rls.NewLane(rls.New(c, rls.Options{}), c).Serve(call, msg)
+	clear(msg)
+	if later(); call.Code != codes.OK || len(call.Message) == 0 {
+		t.Errorf("%v, %x", call.Code, call.Message)
+	}
+}
+
 // TestLanePanic: a call in whose answering something breaks is answered, and who
 // called back is told.
 func TestLanePanic(t *testing.T) {

@@ -58,7 +58,9 @@ func (cn *conn) continuationLocked(f frame, p []byte) error {
 
 // blockLockedDone handles a header block that is complete.
 func (cn *conn) blockLockedDone(id uint32, flags uint8, block []byte) error {
-	if err := cn.decoder.decode(block); err != nil {
+	if err := cn.decoder.decode(block); err == errBomb {
+		return &connError{code: codeCalm, why: FrameFlood, text: err.Error()}
+	} else if err != nil {
 		return broken(codeCompression, err.Error())
 	}
 	if id <= cn.lastID {

@@ -29,7 +29,12 @@ var (
 	errIndex     = errors.New("an index beyond the table")
 	errInteger   = errors.New("an integer too large")
 	errTableSize = errors.New("a table size update where none may be, or too large")
+	errBomb      = errors.New("a header block that means far more than it may")
 )
+
+// bomb is how many times the limit a block may mean: what is more was not made by
+// mistake. A byte can stand for 4 KiB, and each would have to be looked up.
+const bomb = 16
 
 // decode decodes a whole block. When its size exceeds the limit the fields are
 // incomplete, but the table is right.
@@ -59,6 +64,9 @@ func (d *decoder) decode(b []byte) error {
 		}
 		if err != nil {
 			return err
+		}
+		if d.size > bomb*d.limit {
+			return errBomb
 		}
 	}
 	return nil

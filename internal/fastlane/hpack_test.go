@@ -33,11 +33,11 @@ func (w *twins) decode(block []byte) (difference string, ok bool) {
 		theirErr = closeErr
 	}
 	if err != nil || theirErr != nil {
-		// Ours is stricter with integers, and where a size update may be.
+		// Ours is stricter with integers, with bombs, and where a size update may be.
 		if err == nil && theirErr != nil {
 			return fmt.Sprintf("x/net refuses: %v", theirErr), false
 		}
-		if theirErr == nil && err != errInteger && err != errTableSize {
+		if theirErr == nil && err != errInteger && err != errTableSize && err != errBomb {
 			return fmt.Sprintf("x/net does not refuse: %v", err), false
 		}
 		return "", false

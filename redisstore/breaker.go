@@ -13,8 +13,8 @@ import (
 type Breaker struct {
 	// Consecutive failed entries open it. Default 20.
 	Consecutive int
-	// MaxShare is the share of failed entries, over 30 s with at least 100
-	// entries and 5 failures, above which it opens. Default 0.01; 1 is never.
+	// MaxShare is the share of failed entries, over 30 s with at least 500
+	// entries and 20 failures, above which it opens. Default 0.01; 1 is never.
 	MaxShare float64
 	// Cooldown is how long it stays open at first, and MaxCooldown what that is
 	// doubled to. Up to a fifth is added to each. Defaults 250 ms and 5 s.
@@ -46,10 +46,30 @@ func failure(code weir.Code) bool {
 // tally is what became of some entries of one shard.
 type tally struct {
 	succeeded, failed int
+	weight            int            // of the failed: see flew
 	probe             breaker.Ticket // of the probe, if it is among them
 	probeFailed       bool
 	probeSilent       bool // it says nothing
 	why               *weir.Error
+
+	aloft *flight // whose entries come next; nil when they are of no flight
+	most  int     // that those of one flight may weigh
+}
+
+// flew says that the entries which come next were on a flight. A flight is one
+// event, however many are on board: when it fails they do not weigh as much as
+// those that fail each for itself.
+func (t *tally) flew(f *flight, most int) { t.aloft, t.most = f, most }
+
+func (t *tally) fail() {
+	t.failed++
+	if t.aloft != nil {
+		if t.aloft.blamed >= t.most {
+			return
+		}
+		t.aloft.blamed++
+	}
+	t.weight++
 }
 
 // passed notes that Redis answered it at now.
@@ -68,7 +88,7 @@ func (t *tally) passed(it *item, now, within time.Duration) {
 	case !late:
 		t.succeeded++
 	case !it.hasty:
-		t.failed++
+		t.fail()
 	}
 }
 
@@ -84,7 +104,7 @@ func (t *tally) missed(it *item, code weir.Code) {
 		bad = bad && !(it.hasty && code == weir.CodeTimeout)
 		t.probe, t.probeFailed, t.probeSilent = it.probe, bad, !bad
 	case bad && !it.hasty:
-		t.failed++
+		t.fail()
 	}
 }
 
@@ -127,7 +147,7 @@ func (s *shard) learnLocked(now time.Duration, t *tally, why *weir.Error) (out r
 		}
 	}
 	if t.succeeded+t.failed > 0 {
-		b.Count(at, t.succeeded, t.failed)
+		b.Count(at, t.succeeded, t.failed, t.weight)
 	}
 	if b.State() == before {
 		return out

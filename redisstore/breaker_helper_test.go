@@ -219,4 +219,4 @@ func decideFor(s *Store, e weir.Entry, d time.Duration) error {
 }
 
 // breakNow opens a shard's breaker as twenty failures do.
-func breakNow(s *Store, sh *shard) { sh.learn(s.now(), &tally{failed: 20}, slowError) }
+func breakNow(s *Store, sh *shard) { sh.learn(s.now(), &tally{failed: 20, weight: 20}, slowError) }

@@ -68,9 +68,15 @@ func TestBreakerAnswersWhatWaits(t *testing.T) {
 	warm(t, s, srv)
 	srv.Pause()
 	m := still(1_000_000)
-	// Both flights are away with entries that fail at the store's deadline; behind
-	// them wait those that would wait for long.
+	// Both flights are away with entries that fail at the store's deadline, which
+	// do not open it alone, and some wait that do so too; behind them wait those
+	// that would wait for long.
 	_, sent := aloft(t, s, "sent", m, time.Now().Add(soon))
+	for range 10 {
+		b := &weir.Batch{Entries: []weir.Entry{one("sent", m)}, Deadline: time.Now().Add(soon)}
+		sent.Add(1)
+		s.Submit(b, func(*weir.Batch) { sent.Done() })
+	}
 	answers := make(chan error, 50)
 	for range cap(answers) {
 		b := &weir.Batch{Entries: []weir.Entry{one("waits", m)}, Deadline: time.Now().Add(generous)}
@@ -90,6 +96,43 @@ func TestBreakerAnswersWhatWaits(t *testing.T) {
 	eventually(t, "an answer", func() error { return decide(s, one("waits", m)).Err })
 	if n := used(t, s, "waits", m); n != 1 {
 		t.Errorf("%d units in use, want 1: what was refused was sent", n)
+	}
+}
+
+// One event is not an outage: the entries of both flights fail together, as on a
+// stall, or on a connection that breaks, and the server is not left alone.
+func TestBreakerOneStall(t *testing.T) {
+	for name, tc := range map[string]struct {
+		within time.Duration // what was sent fails by then
+		breaks func(*redistest.Server)
+		mended func(*redistest.Server)
+	}{
+		"a stall":             {soon, func(*redistest.Server) {}, (*redistest.Server).Resume},
+		"a broken connection": {generous, (*redistest.Server).Stop, (*redistest.Server).Restart},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := redistest.Start(t)
+			var seen changes
+			s := open(t, Options{Addrs: []string{srv.Addr()}, Deadline: soon, Hooks: seen.hooks()})
+			warm(t, s, srv)
+			m := still(1_000_000)
+			patiently := func() error { return askBy(s, 0, one("k", m), time.Now().Add(generous)).Err }
+			for range 1000 { // a share of 1% is a share of many
+				if err := patiently(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			mark := seen.mark()
+			srv.Pause()
+			n, sent := aloft(t, s, "sent", m, time.Now().Add(tc.within))
+			tc.breaks(srv)
+			sent.Wait()
+			tc.mended(srv)
+			eventually(t, "a decision", patiently)
+			if list := seen.since(mark); len(list) > 0 {
+				t.Errorf("%d entries of two flights: %v", n, list)
+			}
+		})
 	}
 }
 

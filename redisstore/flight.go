@@ -15,6 +15,7 @@ type flight struct {
 	store  *Store
 	items  []*item // guarded by the shard's mu
 	landed []*item // the same after detach
+	blamed int     // what its failed entries weighed so far; guarded like items
 
 	groups  []group
 	charges []weir.Charge // of all groups; keys are in keyOf instead

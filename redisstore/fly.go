@@ -115,7 +115,7 @@ func isNoScript(err error) bool {
 // land answers the items of a flight from the script's answer.
 func (s *shard) land(f *flight, began time.Time, took time.Duration) {
 	items := s.detach(f)
-	s.recovered(items, began.Sub(s.store.start)+took)
+	s.recovered(f, items, began.Sub(s.store.start)+took)
 	s.keyCap.observe(f.keys.len(), f.script)
 	var elsewhere []*item
 	late, admitted := 0, int64(0)
@@ -206,6 +206,7 @@ func (s *shard) crash(f *flight, err error, took time.Duration) bool {
 	}
 	n := len(items)
 	var t tally
+	t.flew(f, s.perFlight)
 	claimed := items[:0]
 	for _, it := range items {
 		if !it.claim() {
@@ -234,8 +235,9 @@ func mayHaveRun(e *weir.Error) bool {
 }
 
 // recovered notes that Redis answered, before the callers learn of it.
-func (s *shard) recovered(items []*item, now time.Duration) {
+func (s *shard) recovered(f *flight, items []*item, now time.Duration) {
 	var t tally
+	t.flew(f, s.perFlight)
 	for _, it := range items {
 		t.passed(it, now, s.store.opts.slow)
 	}

@@ -43,8 +43,9 @@ type shard struct {
 		breaker *breaker.Breaker
 		refusal *weir.Error // what it answers while it is not closed
 	}
-	work    *sync.Cond
-	primary atomic.Pointer[string] // where the last connection was to be; for Sentinel
+	perFlight int // what the failed entries of one flight may weigh
+	work      *sync.Cond
+	primary   atomic.Pointer[string] // where the last connection was to be; for Sentinel
 
 	conn struct {
 		sync.Mutex
@@ -57,6 +58,7 @@ func (s *Store) startShard(addr string) *shard {
 	sh := &shard{store: s, addr: addr, keyCap: newKeyCap(s.opts.MaxKeys, s.opts.MaxScript)}
 	sh.work = sync.NewCond(&sh.mu.Mutex)
 	sh.mu.breaker = s.opts.Breaker.start()
+	sh.perFlight = sh.mu.breaker.PerEvent()
 	sh.conn.running = flightsPerShard
 	for i := range sh.flights {
 		sh.flights[i] = newFlight(s)
@@ -137,7 +139,7 @@ func (s *shard) run(i int) {
 func (s *shard) take(f *flight) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f.items = f.items[:0]
+	f.items, f.blamed = f.items[:0], 0
 	s.mu.waiting++
 	n := s.readyLocked()
 	for n == 0 {

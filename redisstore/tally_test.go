@@ -17,7 +17,7 @@ func TestTally(t *testing.T) {
 		want tally
 	}{
 		"answered in time": {&item{deadline: within}, func(t *tally, it *item) { t.passed(it, within/2, within) }, tally{succeeded: 1}},
-		"answered late":    {&item{deadline: within}, func(t *tally, it *item) { t.passed(it, within, within) }, tally{failed: 1}},
+		"answered late":    {&item{deadline: within}, func(t *tally, it *item) { t.passed(it, within, within) }, tally{failed: 1, weight: 1}},
 		"answered late to who was in a hurry": {
 			&item{deadline: within / 5, hasty: true}, func(t *tally, it *item) { t.passed(it, within, within) }, tally{},
 		},
@@ -42,7 +42,7 @@ func TestTally(t *testing.T) {
 		"a probe in time": {
 			&item{deadline: time.Second, probe: 3}, func(t *tally, it *item) { t.passed(it, within, within) }, tally{probe: 3},
 		},
-		"failed":                  {&item{}, func(t *tally, it *item) { t.missed(it, weir.CodeOOM) }, tally{failed: 1}},
+		"failed":                  {&item{}, func(t *tally, it *item) { t.missed(it, weir.CodeOOM) }, tally{failed: 1, weight: 1}},
 		"failed, none of redis's": {&item{}, func(t *tally, it *item) { t.missed(it, weir.CodeClosed) }, tally{}},
 		"a probe that failed": {
 			&item{probe: 3}, func(t *tally, it *item) { t.missed(it, weir.CodeNoAuth) }, tally{probe: 3, probeFailed: true},
@@ -50,7 +50,7 @@ func TestTally(t *testing.T) {
 		"a probe that failed, none of redis's": {
 			&item{probe: 3}, func(t *tally, it *item) { t.missed(it, weir.CodeClosed) }, tally{probe: 3, probeSilent: true},
 		},
-		"expired":           {&item{deadline: within}, func(t *tally, it *item) { t.expired(it, within, nil) }, tally{failed: 1}},
+		"expired":           {&item{deadline: within}, func(t *tally, it *item) { t.expired(it, within, nil) }, tally{failed: 1, weight: 1}},
 		"given up before":   {&item{deadline: within}, func(t *tally, it *item) { t.expired(it, within/2, nil) }, tally{}},
 		"given up, a probe": {&item{deadline: within, probe: 3}, func(t *tally, it *item) { t.expired(it, 0, nil) }, tally{probe: 3, probeSilent: true}},
 		"expired while its slot moves": {
@@ -61,7 +61,7 @@ func TestTally(t *testing.T) {
 				t.expired(it, within, nil)
 				t.passed(it, within, within)
 				t.missed(it, weir.CodeTimeout)
-			}, tally{failed: 1},
+			}, tally{failed: 1, weight: 1},
 		},
 		"a probe, counted once": {
 			&item{deadline: within, probe: 3}, func(t *tally, it *item) {
@@ -74,6 +74,36 @@ func TestTally(t *testing.T) {
 		tc.does(&got, tc.it)
 		if got != tc.want {
 			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
+		}
+	}
+}
+
+// TestTallyOfAFlight: a flight's entries weigh so much together and no more, in
+// however many tallies they are; those of a queue weigh each.
+func TestTallyOfAFlight(t *testing.T) {
+	f, other := new(flight), new(flight)
+	items := make([]item, 40)
+	miss := func(t *tally, n int) {
+		for range n {
+			t.missed(&items[0], weir.CodeTimeout)
+			items = items[1:]
+		}
+	}
+	var queued, first, second tally
+	miss(&queued, 12)
+	first.flew(f, 9)
+	miss(&first, 6)
+	second.flew(f, 9)
+	miss(&second, 10)
+	second.flew(other, 9)
+	miss(&second, 12)
+	for i, got := range []struct{ failed, weight, wantFailed, wantWeight int }{
+		{queued.failed, queued.weight, 12, 12},
+		{first.failed, first.weight, 6, 6},
+		{second.failed, second.weight, 22, 3 + 9},
+	} {
+		if got.failed != got.wantFailed || got.weight != got.wantWeight {
+			t.Errorf("tally %d: %+v", i, got)
 		}
 	}
 }

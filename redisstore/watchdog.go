@@ -134,6 +134,7 @@ func (s *shard) expire(now time.Duration) time.Duration {
 	s.mu.queue = sift(s.mu.queue)
 	s.mu.resting = sift(s.mu.resting)
 	for _, f := range s.flights {
+		t.flew(f, s.perFlight)
 		for _, it := range f.items {
 			if it.state.Load() == done {
 				if it.deadline <= now {

@@ -24,7 +24,7 @@ type Breaker struct {
 	state weir.BreakerState
 	now   weir.Micros // the latest seen
 
-	run     int // failures since the last success, while closed
+	run     int // weight of the failures since the last success, while closed
 	history window
 
 	cooldown weir.Micros // of the present opening, without jitter
@@ -50,6 +50,11 @@ func New(c Config) *Breaker {
 // State returns what the last event left. An open breaker whose cooldown is
 // over is open until somebody calls.
 func (b *Breaker) State() weir.BreakerState { return b.state }
+
+// Due tells whether the next Allow lets a probe through.
+func (b *Breaker) Due(now weir.Micros) bool {
+	return b.state != weir.BreakerClosed && b.probe == 0 && max(b.now, now) >= b.until
+}
 
 // Allow tells whether a call may be sent now. A call with a probe's ticket must
 // be followed by Done or Forget; for others that is useful and not required.
@@ -87,9 +92,9 @@ func (b *Breaker) Done(now weir.Micros, t Ticket, failed bool) {
 	switch {
 	case !t.Probe():
 		if failed {
-			b.Count(now, 0, 1)
+			b.Count(now, 0, 1, 1)
 		} else {
-			b.Count(now, 1, 0)
+			b.Count(now, 1, 0, 0)
 		}
 	case t != b.probe: // was given up
 	case failed:
@@ -99,10 +104,17 @@ func (b *Breaker) Done(now weir.Micros, t Ticket, failed bool) {
 	}
 }
 
+// PerEvent is the most that the calls which one event failed, such as a
+// connection that broke, should weigh together: below half of what opens it, so
+// that two of them at once do not.
+func (b *Breaker) PerEvent() int { return max(1, (b.conf.Consecutive-1)/2) }
+
 // Count tells what became of several calls that were not probes: those that
-// succeeded came first. What is heard while it is not closed is of calls that
-// were sent before it opened, and changes nothing.
-func (b *Breaker) Count(now weir.Micros, succeeded, failed int) {
+// succeeded came first. Weight is how many failures those that failed are
+// evidence of: fewer than failed, where one event took several. The share is of
+// calls, whatever they weigh. What is heard while it is not closed is of calls
+// that were sent before it opened, and changes nothing.
+func (b *Breaker) Count(now weir.Micros, succeeded, failed, weight int) {
 	if b.state != weir.BreakerClosed {
 		return
 	}
@@ -110,8 +122,8 @@ func (b *Breaker) Count(now weir.Micros, succeeded, failed int) {
 	if succeeded > 0 {
 		b.run = 0
 	}
-	b.run += failed
-	b.history.add(now, succeeded+failed, failed)
+	b.run += weight
+	b.history.add(now, bucket{int64(succeeded + failed), int64(failed), int64(weight)})
 	if failed > 0 && b.tooMany() {
 		b.cooldown = b.conf.Cooldown
 		b.open(now)
@@ -141,8 +153,8 @@ func (b *Breaker) TopologyChanged(now weir.Micros) {
 func (b *Breaker) tooMany() bool {
 	h := &b.history
 	return b.run >= b.conf.Consecutive ||
-		h.calls >= int64(b.conf.MinCalls) && h.failures >= int64(b.conf.MinFailures) &&
-			float64(h.failures) > b.conf.MaxShare*float64(h.calls)
+		h.sum.calls >= int64(b.conf.MinCalls) && h.sum.weight >= int64(b.conf.MinFailures) &&
+			float64(h.sum.failures) > b.conf.MaxShare*float64(h.sum.calls)
 }
 
 // open starts a cooldown.

@@ -15,7 +15,7 @@ const (
 // event are looked at.
 type step struct {
 	at   weir.Micros
-	do   string // allow, fail, succeed, probe fails, probe succeeds, forget, topology
+	do   string // allow, fail, one event fails, succeed, probe fails, probe succeeds, forget, topology
 	n    int    // how many, for fail and succeed; 0 is 1
 	want string // of allow: yes, no, probe
 	is   weir.BreakerState
@@ -47,46 +47,68 @@ func TestSteps(t *testing.T) {
 			{do: "fail", n: 19, is: open},
 		},
 		"a share above one percent opens it": {
-			{do: "succeed", n: 595, is: closed},
-			{at: 1 * s, do: "fail", n: 5, is: closed}, // 5 of 600
-			{at: 2 * s, do: "succeed", is: closed},
-			{at: 2 * s, do: "fail", is: closed}, // 6 of 602
-			{at: 2 * s, do: "succeed", is: closed},
-			{at: 3 * s, do: "fail", is: open}, // 7 of 604
-		},
-		"exactly one percent does not": {
-			{do: "succeed", n: 990, is: closed},
+			{do: "succeed", n: 2390, is: closed},
 			{at: 1 * s, do: "fail", n: 10, is: closed},
 			{at: 1 * s, do: "succeed", is: closed},
+			{at: 1 * s, do: "fail", n: 14, is: closed}, // 24 of 2415
+			{at: 2 * s, do: "succeed", is: closed},
+			{at: 2 * s, do: "fail", is: open}, // 25 of 2417
+		},
+		"exactly one percent does not": {
+			{do: "succeed", n: 2474, is: closed},
+			{at: 1 * s, do: "fail", n: 15, is: closed},
+			{at: 1 * s, do: "succeed", is: closed},
+			{at: 1 * s, do: "fail", n: 10, is: closed}, // 25 of 2500
 			{at: 1 * s, do: "fail", is: open},
 		},
 		"few calls have no share": {
-			{do: "succeed", n: 80, is: closed},
+			{do: "succeed", n: 478, is: closed},
 			{do: "fail", n: 19, is: closed},
 			{do: "succeed", is: closed},
-			{do: "fail", is: open}, // the hundred and first call
+			{do: "fail", is: closed}, // 20 of 499
+			{do: "fail", is: open},
 		},
 		"few failures have none either": {
-			{do: "succeed", n: 96, is: closed},
-			{do: "fail", n: 4, is: closed},
+			{do: "succeed", n: 500, is: closed},
+			{do: "fail", n: 10, is: closed},
+			{do: "succeed", is: closed},
+			{do: "fail", n: 9, is: closed},
 			{do: "succeed", is: closed},
 			{do: "fail", is: open},
 		},
+		"one event is not many failures": {
+			{do: "succeed", n: 1000, is: closed},
+			{do: "one event fails", n: 300, is: closed},
+			{do: "one event fails", n: 300, is: closed}, // at once, on the same connection
+			{do: "succeed", is: closed},
+			{at: 1 * s, do: "fail", is: closed},
+			{at: 1 * s, do: "fail", is: open}, // 602 of 1603 calls, of a weight of 20
+		},
+		"three events in a row are": {
+			{do: "one event fails", n: 30, is: closed},
+			{do: "one event fails", n: 30, is: closed},
+			{do: "one event fails", n: 30, is: open},
+		},
+		"an event of one call weighs one": {
+			{do: "one event fails", n: 1, is: closed},
+			{do: "fail", n: 18, is: closed},
+			{do: "fail", is: open},
+		},
 		"what is older than the window is forgotten": {
-			{at: 500 * ms, do: "fail", n: 10, is: closed},
-			{at: 1 * s, do: "succeed", n: 100, is: closed},
+			{at: 500 * ms, do: "fail", n: 19, is: closed},
+			{at: 1 * s, do: "succeed", n: 500, is: closed},
 			{at: 30 * s, do: "succeed", is: closed},
-			{at: 30 * s, do: "fail", n: 1, is: closed}, // 1 of 102: the ten are gone
+			{at: 30 * s, do: "fail", n: 6, is: closed}, // 6 of 507: the others are gone
 		},
 		"what is inside it is not": {
-			{at: 500 * ms, do: "fail", n: 10, is: closed},
-			{at: 1 * s, do: "succeed", n: 100, is: closed},
+			{at: 500 * ms, do: "fail", n: 19, is: closed},
+			{at: 1 * s, do: "succeed", n: 500, is: closed},
 			{at: 29999 * ms, do: "fail", n: 1, is: open},
 		},
 		"a long silence empties the window": {
 			{do: "fail", n: 19, is: closed},
-			{do: "succeed", n: 70, is: closed},
-			{at: 1000 * s, do: "succeed", n: 80, is: closed},
+			{do: "succeed", n: 400, is: closed},
+			{at: 1000 * s, do: "succeed", n: 400, is: closed},
 			{at: 1000 * s, do: "fail", n: 19, is: closed},
 		},
 		"one probe, and its success closes": {
@@ -198,9 +220,11 @@ func walk(t *testing.T, b *Breaker, steps []step) {
 				b.Done(st.at, 0, true)
 			}
 		case "succeed":
-			b.Count(st.at, n, 0)
+			b.Count(st.at, n, 0, 0)
 		case "succeed and fail":
-			b.Count(st.at, n, n)
+			b.Count(st.at, n, n, n)
+		case "one event fails":
+			b.Count(st.at, 0, n, min(n, b.PerEvent()))
 		case "probe fails", "old probe fails":
 			b.Done(st.at, probe, true)
 		case "probe succeeds":
@@ -247,7 +271,7 @@ func TestAllocations(t *testing.T) {
 		now += 100 * ms
 		tk, _ := b.Allow(now)
 		b.Done(now, tk, now%s < 300*ms)
-		b.Count(now, 3, 5)
+		b.Count(now, 3, 5, 2)
 	}); n != 0 {
 		t.Errorf("%v allocations a call, want none", n)
 	}

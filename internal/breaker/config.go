@@ -8,8 +8,10 @@ type Config struct {
 	// Consecutive failures open it. Default 20.
 	Consecutive int
 	// MaxShare is the share of failures, over the last 30 s, above which it
-	// opens; it counts once there are MinCalls calls and MinFailures failures.
-	// Defaults 0.01, 100 and 5: with fewer, one hiccup is more than its share.
+	// opens; it counts once there are MinCalls calls and failures of a weight of
+	// MinFailures. Defaults 0.01, 500 and 20: with fewer, one short stall is more
+	// than its share. Where calls are too seldom for that, Consecutive alone finds
+	// a server that is dead.
 	MaxShare    float64
 	MinCalls    int
 	MinFailures int
@@ -33,8 +35,8 @@ const jitterShare = 0.2
 func (c Config) withDefaults() Config {
 	c.Consecutive = orDefault(c.Consecutive, 20)
 	c.MaxShare = orDefault(c.MaxShare, 0.01)
-	c.MinCalls = orDefault(c.MinCalls, 100)
-	c.MinFailures = orDefault(c.MinFailures, 5)
+	c.MinCalls = orDefault(c.MinCalls, 500)
+	c.MinFailures = orDefault(c.MinFailures, 20)
 	c.Cooldown = orDefault(c.Cooldown, 250*weir.Millisecond)
 	c.MaxCooldown = max(orDefault(c.MaxCooldown, 5*weir.Second), c.Cooldown)
 	c.ProbeFor = orDefault(c.ProbeFor, weir.Second)

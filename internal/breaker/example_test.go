@@ -9,7 +9,7 @@ import (
 
 func Example() {
 	b := breaker.New(breaker.Config{}) // Jitter is left out, for the sake of the output
-	b.Count(0, 0, 20)
+	b.Count(0, 0, 20, 20)
 	fmt.Println(b.State())
 
 	now := 250 * weir.Millisecond

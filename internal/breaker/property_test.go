@@ -16,6 +16,7 @@ func TestProperties(t *testing.T) {
 		conf := Config{
 			Consecutive: rapid.IntRange(1, 5).Draw(t, "consecutive"),
 			MinCalls:    rapid.IntRange(1, 20).Draw(t, "min calls"),
+			MinFailures: rapid.IntRange(1, 20).Draw(t, "min failures"),
 			Jitter:      func() float64 { return rapid.Float64Range(0, 0.999999).Draw(t, "jitter") },
 		}
 		b := New(conf)
@@ -31,7 +32,11 @@ func TestProperties(t *testing.T) {
 			before, hold, succeeded, moved := b.State(), b.until, false, false
 			switch rapid.IntRange(0, 6).Draw(t, "event") {
 			case 0, 1:
+				due := b.Due(now)
 				tk, ok := b.Allow(now)
+				if due != tk.Probe() {
+					t.Fatalf("a probe is due: %v; one was let through: %v", due, tk.Probe())
+				}
 				if tk.Probe() && !ok {
 					t.Fatal("a probe that is not allowed")
 				}
@@ -48,7 +53,9 @@ func TestProperties(t *testing.T) {
 					probe, sentAt, given = tk, now, append(given, tk)
 				}
 			case 2:
-				b.Count(now, rapid.IntRange(0, 3).Draw(t, "ok"), rapid.IntRange(0, 6).Draw(t, "failed"))
+				failed := rapid.IntRange(0, 6).Draw(t, "failed")
+				weight := min(failed, rapid.IntRange(1, 6).Draw(t, "weight"))
+				b.Count(now, rapid.IntRange(0, 3).Draw(t, "ok"), failed, weight)
 			case 3, 4:
 				if len(given) == 0 {
 					continue

@@ -9,23 +9,29 @@ const (
 	bucketFor = weir.Second
 )
 
-// window counts calls and failures over the last buckets x bucketFor.
+// window counts calls over the last buckets x bucketFor.
 type window struct {
-	ring            [buckets]bucket
-	at              int64 // number of the newest bucket, since the clock's zero
-	calls, failures int64 // sums over the ring
+	ring [buckets]bucket
+	at   int64  // number of the newest bucket, since the clock's zero
+	sum  bucket // of the ring
 }
 
-type bucket struct{ calls, failures int64 }
+type bucket struct {
+	calls, failures int64
+	weight          int64 // of the failures: see Count
+}
+
+func (b *bucket) add(o bucket) {
+	b.calls += o.calls
+	b.failures += o.failures
+	b.weight += o.weight
+}
 
 // add counts calls at now, which is no earlier than the last time.
-func (w *window) add(now weir.Micros, calls, failures int) {
+func (w *window) add(now weir.Micros, b bucket) {
 	w.advance(int64(now / bucketFor))
-	b := &w.ring[w.at%buckets]
-	b.calls += int64(calls)
-	b.failures += int64(failures)
-	w.calls += int64(calls)
-	w.failures += int64(failures)
+	w.ring[w.at%buckets].add(b)
+	w.sum.add(b)
 }
 
 // advance empties the buckets between the newest and number at.
@@ -37,8 +43,7 @@ func (w *window) advance(at int64) {
 	for w.at < at {
 		w.at++
 		b := &w.ring[w.at%buckets]
-		w.calls -= b.calls
-		w.failures -= b.failures
+		w.sum.add(bucket{-b.calls, -b.failures, -b.weight})
 		*b = bucket{}
 	}
 }

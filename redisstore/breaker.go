@@ -111,8 +111,8 @@ func (t *tally) missed(it *item, code weir.Code) {
 // expired notes that nobody waits for it any more: because it is late, or
 // because its caller gave up before.
 func (t *tally) expired(it *item, now time.Duration, down *weir.Error) {
-	if it.deadline > now {
-		t.forgot(it)
+	if it.deadline > now || it.held && it.probe.Probe() && t.aloft == nil {
+		t.forgot(it) // or was a probe for which nobody dialled
 		return
 	}
 	t.why = firstError(it.cause, down)
@@ -202,7 +202,8 @@ const hastyAfter = time.Second
 
 // admitLocked asks the breaker. An entry with less time than the store gives is
 // no probe: it would say more about its caller than about the server. But where
-// no other comes, a breaker that waited for one would never close.
+// no other comes, a breaker that waited for one would never close. Until a dial
+// is due there is none either, and the cooldown does not double for that.
 func (s *shard) admitLocked(it *item) *weir.Error {
 	b := s.mu.breaker
 	if b.State() == weir.BreakerClosed {
@@ -210,6 +211,9 @@ func (s *shard) admitLocked(it *item) *weir.Error {
 	}
 	now := micros(s.store.now())
 	if it.hasty && b.Overdue(now) < micros(hastyAfter) {
+		return s.mu.refusal
+	}
+	if b.Due(now) && !s.worthProbing() {
 		return s.mu.refusal
 	}
 	before := b.State()

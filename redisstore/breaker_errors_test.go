@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -145,6 +146,37 @@ func TestBreakerCluster(t *testing.T) {
 		c.MigrateSlots(c.Nodes()[1], c.Nodes()[2], int(s.slotOf(c.on(t, 1))))
 		eventually(t, "a probe", func() error { return decide(s, one(dead, m)).Err })
 	})
+}
+
+// A probe is not failed because no dial is due: until one is there is none, and
+// the cooldown does not double.
+func TestBreakerWaitsForTheDial(t *testing.T) {
+	srv := redistest.Start(t)
+	var seen changes
+	s := open(t, Options{
+		Addrs: []string{srv.Addr()}, Deadline: generous, Hooks: seen.hooks(),
+		Breaker: Breaker{Cooldown: 20 * time.Millisecond, MaxCooldown: time.Hour},
+	})
+	warm(t, s, srv)
+	sh := s.topo.Load().shards[0]
+	// The server is back, and the last dials were a moment too early for it.
+	door := s.opts.dials.door(srv.Addr())
+	sh.leave()
+	for door.mayDial(time.Now()) {
+		_ = door.try(true, func() error { return &notSentError{io.EOF} })
+	}
+	failed := time.Now()
+	breakNow(s, sh)
+	d := startDrip(t, s, 4, 0, always("k", still(1_000_000)))
+	closed := seen.await(t, 0, weir.BreakerClosed)
+	t.Logf("closed %v after the last dial", closed.at.Sub(failed))
+	if took := seen.await(t, 0, weir.BreakerHalfOpen).at.Sub(failed); took < dialSoon {
+		t.Errorf("a probe %v after the last dial, want none before %v", took, dialSoon)
+	}
+	if n := seen.count(0, weir.BreakerOpen); n != 1 {
+		t.Errorf("it opened %d times: %v", n, seen.since(0))
+	}
+	d.progress(t, 20)
 }
 
 // What was away when the breaker opened, and certainly has not run, is not tried

@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"io"
 	"runtime"
 	"testing"
 	"time"
@@ -99,41 +100,61 @@ func TestBreakerAnswersWhatWaits(t *testing.T) {
 	}
 }
 
-// One event is not an outage: the entries of both flights fail together, as on a
-// stall, or on a connection that breaks, and the server is not left alone.
+// One event is not an outage: the entries of both flights fail together on a
+// stall, and the server is not left alone.
 func TestBreakerOneStall(t *testing.T) {
-	for name, tc := range map[string]struct {
-		within time.Duration // what was sent fails by then
-		breaks func(*redistest.Server)
-		mended func(*redistest.Server)
-	}{
-		"a stall":             {soon, func(*redistest.Server) {}, (*redistest.Server).Resume},
-		"a broken connection": {generous, (*redistest.Server).Stop, (*redistest.Server).Restart},
-	} {
-		t.Run(name, func(t *testing.T) {
-			srv := redistest.Start(t)
-			var seen changes
-			s := open(t, Options{Addrs: []string{srv.Addr()}, Deadline: soon, Hooks: seen.hooks()})
-			warm(t, s, srv)
-			m := still(1_000_000)
-			patiently := func() error { return askBy(s, 0, one("k", m), time.Now().Add(generous)).Err }
-			for range 1000 { // a share of 1% is a share of many
-				if err := patiently(); err != nil {
-					t.Fatal(err)
-				}
-			}
-			mark := seen.mark()
-			srv.Pause()
-			n, sent := aloft(t, s, "sent", m, time.Now().Add(tc.within))
-			tc.breaks(srv)
-			sent.Wait()
-			tc.mended(srv)
-			eventually(t, "a decision", patiently)
-			if list := seen.since(mark); len(list) > 0 {
-				t.Errorf("%d entries of two flights: %v", n, list)
-			}
-		})
+	srv := redistest.Start(t)
+	var seen changes
+	s := open(t, Options{Addrs: []string{srv.Addr()}, Deadline: soon, Hooks: seen.hooks()})
+	warm(t, s, srv)
+	m := still(1_000_000)
+	patiently := func() error { return askBy(s, 0, one("k", m), time.Now().Add(generous)).Err }
+	for range 1000 { // a share of 1% is a share of many
+		if err := patiently(); err != nil {
+			t.Fatal(err)
+		}
 	}
+	mark := seen.mark()
+	srv.Pause()
+	n, sent := aloft(t, s, "sent", m, time.Now().Add(soon))
+	sent.Wait()
+	srv.Resume()
+	eventually(t, "a decision", patiently)
+	if list := seen.since(mark); len(list) > 0 {
+		t.Errorf("%d entries of two flights: %v", n, list)
+	}
+}
+
+// The same of a connection that breaks under two full flights; a third one in a
+// row is an outage.
+func TestBreakerOneBrokenConnection(t *testing.T) {
+	srv := redistest.Start(t)
+	var seen changes
+	s := open(t, Options{Addrs: []string{srv.Addr()}, Hooks: seen.hooks()})
+	crash := func() {
+		t.Helper()
+		b := &weir.Batch{Entries: make([]weir.Entry, 2*pipelineAt)}
+		answered := make(chan error, 1)
+		c := newCall(s, b, func(b *weir.Batch) { answered <- b.Entries[0].Err })
+		f := newFlight(s)
+		for i := range b.Entries {
+			it := &c.items[i]
+			it.init(&b.Entries[i], c, s.now(), s.now()+generous)
+			it.state.Store(flying)
+			f.items = append(f.items, it)
+		}
+		c.answered(nil)
+		c.dropped()
+		s.topo.Load().shards[0].crash(f, io.EOF, 0)
+		wantCode(t, <-answered, weir.CodeRefused)
+	}
+	crash()
+	crash()
+	if list := seen.since(0); len(list) > 0 {
+		t.Errorf("two flights at once: %v", list)
+	}
+	crash()
+	seen.await(t, 0, weir.BreakerOpen)
 }
 
 // A server that is slower than the deadline is never let in again, also where a

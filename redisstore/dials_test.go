@@ -40,6 +40,18 @@ func (s *starts) most(span time.Duration) (most int) {
 	return most
 }
 
+// bounded holds that in no span there were more dials than 2 and one each 510 ms.
+// off is how far the instants may be from those of the dials.
+func (s *starts) bounded(t *testing.T, off time.Duration) {
+	t.Helper()
+	for _, span := range []time.Duration{dialGap / 2, time.Second, 2 * time.Second, 5 * time.Second, 20 * time.Second} {
+		most := dialBurst + int((span+off)/dialGap)
+		if n := s.most(span); n > most {
+			t.Errorf("%d dials within %v, want %d at most", n, span, most)
+		}
+	}
+}
+
 // However many want a connection, a server that refuses, hangs, or is no primary
 // is dialled twice a second at most, and not given up.
 func TestDoorBounds(t *testing.T) {
@@ -76,9 +88,7 @@ func TestDoorBounds(t *testing.T) {
 					})
 				}
 				wg.Wait()
-				if n := seen.most(time.Second); n > dialsPerSpan {
-					t.Errorf("%d dials within a second, want %d at most", n, dialsPerSpan)
-				}
+				seen.bounded(t, 0)
 				if n := most.Load(); n > maxInside {
 					t.Errorf("%d dials at once, want %d at most", n, maxInside)
 				}
@@ -115,7 +125,7 @@ func TestDoorIsOpen(t *testing.T) {
 		if err := d.try(true, func() error { return replica }); err != replica {
 			t.Error(err)
 		}
-		if err := d.try(true, dial); err != replica {
+		if err := d.try(true, dial); !errors.Is(err, replica) || !isHeld(err) {
 			t.Errorf("%v, want to be told the same", err)
 		}
 		if err := d.try(false, dial); err != nil {
@@ -125,6 +135,48 @@ func TestDoorIsOpen(t *testing.T) {
 		if err := d.try(true, dial); err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+// After the first one that failed the second comes soon, and is left to who wants
+// the data; the third does not, and after a rest there are two again.
+func TestDoorBurst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := new(door)
+		down := &notSentError{errors.New("down")}
+		dials := func(primary bool) bool {
+			made := false
+			_ = d.try(primary, func() error { made = true; return down })
+			return made
+		}
+		// next is when the next dial is made, in steps of 10 ms.
+		next := func(primary bool) time.Duration {
+			began := time.Now()
+			for {
+				may := d.mayDial(time.Now())
+				if made := dials(primary); primary && made != may {
+					t.Fatalf("a dial may be made: %v; it was: %v", may, made)
+				} else if made {
+					return time.Since(began)
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+		}
+		within := func(what string, got, least, most time.Duration) {
+			t.Helper()
+			if got < least || got > most+10*time.Millisecond {
+				t.Errorf("%s: after %v, want %v to %v", what, got, least, most)
+			}
+		}
+		const soonest, latest = dialSoon, dialSoon * 5 / 4
+		within("the first", next(true), 0, 0)
+		within("the second", next(true), soonest, latest)
+		within("the third", next(true), dialGap, dialGap*6/5)
+		within("who follows", next(false), dialRest, dialRest)
+		within("the second after a rest", next(true), soonest, latest)
+		time.Sleep(dialRest)
+		within("after a rest", next(true), 0, 0)
+		within("soon after", next(true), soonest, latest)
 	})
 }
 
@@ -155,10 +207,7 @@ func TestDialsAreBounded(t *testing.T) {
 				if d.decided.Load() > 0 {
 					t.Errorf("%v by nobody", d)
 				}
-				// The kernel accepts a little later than it is dialled.
-				if n := seen.most(time.Second - 50*time.Millisecond); n > dialsPerSpan {
-					t.Errorf("%d dials within a second, want %d at most", n, dialsPerSpan)
-				}
+				seen.bounded(t, 50*time.Millisecond) // the kernel accepts a little later than it is dialled
 				if n := len(seen.at); n < 3 {
 					t.Errorf("%d dials in %v: it was given up", n, watched)
 				}

@@ -195,7 +195,10 @@ func (s *shard) crash(f *flight, err error, took time.Duration) bool {
 	items := s.detach(f)
 	s.report(f, took, 0, e)
 	s.store.noticed(e)
-	closed := s.store.closed.Load()
+	closed, held := s.store.closed.Load(), isHeld(err)
+	for _, it := range items {
+		it.held = held
+	}
 	if again && !closed {
 		s.again(items, e)
 		return false
@@ -214,7 +217,10 @@ func (s *shard) crash(f *flight, err error, took time.Duration) bool {
 			it.holder.dropped()
 			continue
 		}
-		t.missed(it, answer.Code)
+		if held && it.probe.Probe() {
+			t.forgot(it)
+		}
+		t.missed(it, answer.Code) // unless it was
 		claimed = append(claimed, it)
 	}
 	// Before they are answered: who asks again at once meets the breaker.

@@ -38,6 +38,7 @@ type item struct {
 	probe   breaker.Ticket
 	hasty   bool // has less time than a server is given: says little about it
 	counted bool // the breaker was told; of who has it in its hands
+	held    bool // waits because no dial was due; the same
 }
 
 const (
@@ -78,7 +79,7 @@ func (it *item) fail(err *weir.Error) {
 func (it *item) init(e *weir.Entry, h holder, began, deadline time.Duration) {
 	it.state.Store(queued)
 	it.entry, it.holder, it.began, it.deadline = e, h, began, deadline
-	it.probe, it.counted, it.hasty = 0, false, false
+	it.probe, it.counted, it.hasty, it.held = 0, false, false, false
 	it.flags, it.declared, it.ordered, it.cause = 0, false, false, nil
 	it.holderID, it.replayID = algo.Owner{}, algo.Owner{}
 }

@@ -46,6 +46,8 @@ type shard struct {
 	perFlight int // what the failed entries of one flight may weigh
 	work      *sync.Cond
 	primary   atomic.Pointer[string] // where the last connection was to be; for Sentinel
+	linked    atomic.Bool            // conn has a node; read without its lock
+	dialing   atomic.Bool            // conn waits for one; the same
 
 	conn struct {
 		sync.Mutex
@@ -75,7 +77,7 @@ func (s *shard) enqueue(it *item) {
 	// may be another call's.
 	deadline := it.deadline
 	s.mu.Lock()
-	it.probe, it.counted = 0, false
+	it.probe, it.counted, it.held = 0, false, false
 	if err := s.refusalLocked(it); err != nil {
 		s.mu.Unlock()
 		s.forward(it, err)

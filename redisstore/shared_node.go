@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // sharedNode is a node that several flights use: it is closed when the last
@@ -46,6 +47,8 @@ func (s *shard) acquire(ctx context.Context) (*sharedNode, error) {
 		return nil, &notSentError{leftError()}
 	}
 	if s.conn.node == nil {
+		s.dialing.Store(true)
+		defer s.dialing.Store(false)
 		addr, err := s.store.primaryAddr(ctx, s.addr)
 		if err != nil {
 			return nil, err
@@ -56,6 +59,7 @@ func (s *shard) acquire(ctx context.Context) (*sharedNode, error) {
 			return nil, err
 		}
 		s.conn.node = &sharedNode{node: n, store: s.store}
+		s.linked.Store(true)
 	}
 	n := s.conn.node
 	n.mu.Lock()
@@ -64,11 +68,33 @@ func (s *shard) acquire(ctx context.Context) (*sharedNode, error) {
 	return n, nil
 }
 
+// worthProbing tells whether a probe would be sent: over the connection there
+// is, or over one that may be dialled now. One that only waited for a dial would
+// be late for no fault of the server.
+func (s *shard) worthProbing() bool {
+	if s.linked.Load() {
+		return true
+	}
+	if s.dialing.Load() {
+		return false
+	}
+	addr := s.addr
+	if s.store.opts.Mode == Sentinel {
+		last := s.primary.Load()
+		if last == nil {
+			return true
+		}
+		addr = *last
+	}
+	return s.store.opts.dials.door(addr).mayDial(time.Now())
+}
+
 // retire stops the use of a node: the next flight dials anew.
 func (s *shard) retire(n *sharedNode) {
 	s.conn.Lock()
 	if s.conn.node == n {
 		s.conn.node = nil
+		s.linked.Store(false)
 	}
 	s.conn.Unlock()
 	n.mu.Lock()

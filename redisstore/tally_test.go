@@ -53,6 +53,14 @@ func TestTally(t *testing.T) {
 		"expired":           {&item{deadline: within}, func(t *tally, it *item) { t.expired(it, within, nil) }, tally{failed: 1, weight: 1}},
 		"given up before":   {&item{deadline: within}, func(t *tally, it *item) { t.expired(it, within/2, nil) }, tally{}},
 		"given up, a probe": {&item{deadline: within, probe: 3}, func(t *tally, it *item) { t.expired(it, 0, nil) }, tally{probe: 3, probeSilent: true}},
+		"expired, a probe":  {&item{deadline: within, probe: 3}, func(t *tally, it *item) { t.expired(it, within, nil) }, tally{probe: 3, probeFailed: true}},
+		"expired, a probe for which nobody dialled": {
+			&item{deadline: within, probe: 3, held: true}, func(t *tally, it *item) { t.expired(it, within, nil) },
+			tally{probe: 3, probeSilent: true},
+		},
+		"expired, and nobody dialled": {
+			&item{deadline: within, held: true}, func(t *tally, it *item) { t.expired(it, within, nil) }, tally{failed: 1, weight: 1},
+		},
 		"expired while its slot moves": {
 			&item{deadline: within, cause: moved}, func(t *tally, it *item) { t.expired(it, within, nil) }, tally{why: moved},
 		},

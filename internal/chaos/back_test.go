@@ -29,3 +29,29 @@ func backAfter(r *loadgen.Result, from time.Time) time.Duration {
 	}
 	return max(r.Began.Add(time.Duration(back)*r.Load.Step).Sub(from), 0)
 }
+
+// published is how many bursts more than its limit docs/degraded-modes.md lets a
+// key of a lone server have: one for one outage, and one and rate x T in all
+// where the server was away more than once, or answered some calls only, for T in
+// all. A clean outage is one run of steps without an answer of the server, with a
+// step at each end that has some.
+func published(r *loadgen.Result) float64 {
+	runs, away, partly, before := 0, 0, 0, false
+	for _, s := range r.Steps {
+		if s.Degraded == 0 {
+			before = false
+			continue
+		}
+		away++
+		if !before {
+			runs++
+		}
+		if before = true; s.Degraded < s.Answered {
+			partly++
+		}
+	}
+	if runs <= 1 && partly <= 2 {
+		return 1
+	}
+	return 1 + tightRate*(time.Duration(away)*r.Load.Step).Seconds()/tightBurst
+}

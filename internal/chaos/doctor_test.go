@@ -3,6 +3,7 @@
 package chaos
 
 import (
+	"errors"
 	"os/exec"
 	"strings"
 	"testing"
@@ -10,13 +11,13 @@ import (
 	"github.com/weirlimit/weir/internal/redistest"
 )
 
-// refused holds that weir doctor refuses a server with an evicting policy, and
-// says which setting it is.
-func refused(t testing.TB, policy string) {
+// refused holds that weir doctor refuses a server with an evicting policy: it
+// ends with 1, and says which setting it is.
+func refused(t testing.TB, s *redistest.Server, policy string) {
 	t.Helper()
-	s := redistest.Start(t, redistest.WithConfig("maxmemory-policy", policy), redistest.WithConfig("maxmemory", "100mb"))
 	out, err := exec.Command(binary(t), "doctor", "--redis", s.Addr()).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "maxmemory-policy") {
-		t.Errorf("weir doctor of a server with %s: %v\n%s", policy, err, out)
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(string(out), "maxmemory-policy is "+policy) {
+		t.Errorf("weir doctor of a server with %s: %v, want exit status 1 and the setting\n%s", policy, err, out)
 	}
 }

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +97,28 @@ func TestBackAfter(t *testing.T) {
 		}
 		if got := backAfter(r, began.Add(time.Duration(tc.from)*step)); got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestPublished(t *testing.T) {
+	const step = 100 * time.Millisecond
+	for _, tc := range []struct {
+		steps string // all degraded (x), some (o) or none (.)
+		want  float64
+	}{
+		{".......", 1},
+		{"..oxxxxo...", 1},
+		{"..xxxx..", 1},
+		{"..xxxxx..xxxxx..", 1 + tightRate*1.0/tightBurst}, // twice away, for a second
+		{"..oxoxxxxo..", 1 + tightRate*0.8/tightBurst},     // some calls only
+	} {
+		r := &loadgen.Result{Load: loadgen.Load{Step: step}}
+		for _, c := range tc.steps {
+			r.Steps = append(r.Steps, loadgen.Step{Answered: 40, Degraded: map[rune]uint64{'x': 40, 'o': 7}[c]})
+		}
+		if got := published(r); math.Abs(got-tc.want) > 1e-9 {
+			t.Errorf("%s: %v bursts, want %v", tc.steps, got, tc.want)
 		}
 	}
 }

@@ -32,7 +32,7 @@ var scenarios = []scenario{
 	{"FLUSHALL", faultFlush, boundsFlush, flushAll},
 	{"empty restart", faultFlush, boundsFlush, emptyRestart},
 	{"maxmemory, noeviction", faultMemory, boundsMemory, fullNoEviction},
-	{"maxmemory, allkeys-lru", faultMemory, boundsMemory, fullEvicting},
+	{"maxmemory, " + evictPolicy, faultMemory, boundsMemory, fullEvicting},
 	{"READONLY", faultRefused, boundsRefused, readOnly},
 	{"NOAUTH", faultRefused, boundsRefused, noAuth},
 	{"NOPERM", faultRefused, boundsRefused, noPerm},
@@ -61,9 +61,9 @@ const (
 	faultFlush      = "SCRIPT FLUSH, FLUSHALL, empty restart"
 	boundsFlush     = "0 errors; extra <= 1 burst"
 	faultMemory     = "maxmemory with noeviction; with an evicting policy"
-	boundsMemory    = "degraded and counted; `weir doctor` refuses an evicting policy"
+	boundsMemory    = "degraded and counted; evicting, 0 errors and extra <= 1 burst per eviction of a counter, and `weir doctor` refuses the policy"
 	faultRefused    = "READONLY, NOAUTH, NOPERM"
-	boundsRefused   = "classified reason; no retry loop; extra <= 1 burst"
+	boundsRefused   = "classified reason; no retry loop; extra <= 1 burst for an outage"
 	faultLease      = "lease holder stopped past its expiry, then resumed"
 	boundsLease     = "spends nothing expired; extra <= nodes x L"
 	faultTenth      = "10 + 10 cluster, one primary killed"

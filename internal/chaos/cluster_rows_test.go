@@ -16,12 +16,18 @@ import (
 // is away: docs/redis.md says to turn it off.
 func onCluster(t testing.TB, f form, n int, within time.Duration) (*redistest.Cluster, *rig) {
 	t.Helper()
+	c, r := beforeCluster(t, f, n, within)
+	r.load()
+	return c, r
+}
+
+// beforeCluster is onCluster without the load.
+func beforeCluster(t testing.TB, f form, n int, within time.Duration) (*redistest.Cluster, *rig) {
+	t.Helper()
 	c := redistest.StartCluster(t, n, n, redistest.WithConfig("cluster-require-full-coverage", "no"))
 	w := serve(t, launch{args: []string{"--redis", strings.Join(c.Addrs(), ",")}, deadline: within})
 	w.awaitReady()
-	r := newRig(t, f, w)
-	r.load()
-	return c, r
+	return c, newRig(t, f, w)
 }
 
 // awaitDegraded waits until a client was given a degraded answer, and holds that
@@ -119,32 +125,5 @@ func gracefulFailover(t testing.TB, f form) *outcome {
 	j.note("deadline %v; the longest check took %v", failoverPause, j.result.Total.Latency.Quantile(1).Round(time.Millisecond))
 	j.unfelt(before, j.last)
 	j.within(0)
-	return j.out
-}
-
-// oneOfTen counts the fail-open answers of the minute in which a tenth of the
-// shards was away. At a fixed rate that is known before the minute is over, as
-// soon as there are no more: the rest of it is not waited for.
-func oneOfTen(t testing.TB, f form) *outcome {
-	f.keys *= 10 // so that every shard has some
-	c, r := onCluster(t, f, 10, deadline)
-	victim := c.Primaries()[0]
-	replica := c.ReplicasOf(victim)[0]
-	before := r.mark("kill -9")
-	victim.Stop()
-	r.awaitDegraded()
-	c.AwaitPromotion(replica)
-	promoted := time.Now()
-	r.mark("promoted")
-	r.awaitBack()
-	j := r.end("one of ten")
-	j.felt(before, j.last)
-	j.inTime("since the kill", before, j.last)
-	j.backWithin(promoted, recovery)
-	share := total(j.last.less(before).degraded) / float64(60*f.rate)
-	j.note("%s of a minute's decisions", shareText(share))
-	if share >= 0.01 {
-		t.Errorf("%s of a minute's decisions were not the store's, want less than 1%%", shareText(share))
-	}
 	return j.out
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -104,12 +105,28 @@ func (a *attempt) tell(t testing.TB) {
 	}
 }
 
+// why is the first thing that was broken.
+func (a *attempt) why() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, line := range a.mu.lines {
+		if why, ok := strings.CutPrefix(line, broken); ok {
+			why, _, _ = strings.Cut(why, "\n")
+			return why
+		}
+	}
+	return "nothing said"
+}
+
+// broken begins the lines of what failed.
+const broken = "broken: "
+
 func (a *attempt) note(failed bool, line string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if failed {
 		a.mu.failed = true
-		line = "broken: " + line
+		line = broken + line
 	}
 	a.mu.lines = append(a.mu.lines, line)
 }

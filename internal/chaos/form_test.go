@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"flag"
 	"os"
 	"time"
 )
@@ -44,6 +45,8 @@ var (
 		warm: 3 * time.Second, fault: 10 * time.Second, after: 5 * time.Second, many: 1_000_000,
 	}
 )
+
+var reportShort = flag.Bool("report-short", false, "write WEIR_CHAOS_REPORT from the short form as well")
 
 // theForm is the long one for make chaos.
 func theForm() form {

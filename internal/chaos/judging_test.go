@@ -172,11 +172,12 @@ func TestPage(t *testing.T) {
 	got := page(longForm, "2 cores", time.Unix(0, 0), []*outcome{
 		{name: "kill", fault: "`kill`", bounds: "a", due: 10, attained: 1, reasons: map[string]float64{"timeout": 3}, degraded: 3, extra: 0.25},
 		{name: "stop", fault: "`kill`", bounds: "a", failed: true, extra: -1, notes: []string{"x", "y"}},
-		{name: "slow", fault: "slow", bounds: "b"},
+		{name: "slow", fault: "slow", bounds: "b", attempts: 3},
 	})
 	for _, want := range []string{
 		"Measured on 1970-01-01, on 2 cores, in the long form.", "## Slow\n\nMust hold: b.", "| kill | held | 10 in 0s, 100.00% attained | 0 | 3 (timeout 3) |",
-		"| stop | **broken** |", "| none | x; y |", "| 0.25 |",
+		"| stop | **broken** |", "| none | x; y |", "| 0.25 |", "| slow | held at attempt 3 |",
+		"1 of 3 rows were tried again: slow (3 attempts).",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in:\n%s", want, got)
@@ -184,6 +185,37 @@ func TestPage(t *testing.T) {
 	}
 	if strings.Count(got, "## ") != 2 {
 		t.Errorf("two faults:\n%s", got)
+	}
+}
+
+// Only the long form writes the report, unless a flag says otherwise.
+func TestReportFile(t *testing.T) {
+	for _, tc := range []struct {
+		form  form
+		file  string
+		short bool
+		want  string
+		ok    bool
+	}{
+		{longForm, "x.md", false, "x.md", true},
+		{longForm, "", false, "", true},
+		{shortForm, "", false, "", true},
+		{shortForm, "x.md", false, "", false},
+		{shortForm, "x.md", true, "x.md", true},
+	} {
+		if got, err := reportFile(tc.form, tc.file, tc.short); got != tc.want || (err == nil) != tc.ok {
+			t.Errorf("%s form, %q, %v: %q, %v", tc.form.name, tc.file, tc.short, got, err)
+		}
+	}
+}
+
+func TestSummary(t *testing.T) {
+	got := summary(shortForm, []*outcome{{name: "a", attempts: 1}, {name: "b", attempts: 2}, {name: "c", attempts: 5, failed: true}}, 90*time.Second)
+	if want := "chaos: short form: 2 of 3 rows held in 1m30s; 2 of 3 rows were tried again: b (2 attempts), c (5 attempts)"; got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	if got := again([]*outcome{{attempts: 1}}); got != "none of 1 rows was tried again" {
+		t.Error(got)
 	}
 }
 
@@ -202,6 +234,9 @@ func TestAttempt(t *testing.T) {
 	}
 	if got := strings.Join(a.mu.lines, " "); got != "broken: an error broken: the end\n seen true\n" {
 		t.Errorf("said %q", got)
+	}
+	if got := a.why(); got != "an error" {
+		t.Errorf("because of %q", got)
 	}
 	if a := try(t, func(t testing.TB) { panic("on purpose") }); !a.Failed() || !strings.Contains(a.mu.lines[0], "on purpose") {
 		t.Errorf("after a panic: %q", a.mu.lines)

@@ -25,8 +25,8 @@ the table says B+5 ms, this form holds B+%v. Latencies are the server's own
 burst + rate x T, in bursts. Each row also holds that at least %.0f%% of the load was sent in time and answered, that no client
 went without an answer of the server's, that the fault was felt, and that the server counted exactly the degraded
 answers that clients got. A row that fails while the machine holds up a timer that has nothing else to do for longer than a
-check's deadline is tried again, five times at most; the table says so.
-`, at.UTC().Format("2006-01-02"), machine, f.name, f.rate, f.seed, tightTenants, tightRate, tightBurst, deadline, f.slack, 100*attained)
+check's deadline, or for longer than its latencies bear, is tried again, five times at most; the table says so. Here %s.
+`, at.UTC().Format("2006-01-02"), machine, f.name, f.rate, f.seed, tightTenants, tightRate, tightBurst, deadline, f.slack, 100*attained, again(outcomes))
 	fault := ""
 	for _, o := range outcomes {
 		if o.fault != fault {
@@ -40,6 +40,15 @@ check's deadline is tried again, five times at most; the table says so.
 		}
 	}
 	return b.String()
+}
+
+// reportFile is where the report goes; "" for nowhere. Figures of the short form
+// are not for readers: it takes a flag to have them written.
+func reportFile(f form, file string, short bool) (string, error) {
+	if file != "" && f.name != longForm.name && !short {
+		return "", fmt.Errorf("WEIR_CHAOS_REPORT is set in the %s form: run make chaos, or say -report-short", f.name)
+	}
+	return file, nil
 }
 
 // machine is what the figures depend on, without a name.

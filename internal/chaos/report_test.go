@@ -26,6 +26,7 @@ type outcome struct {
 	back          time.Duration // until the store answered again; 0 where not asked
 	notes         []string
 	failed        bool
+	attempts      int    // until it held; those before were on a machine that disturbed them
 	fault, bounds string // of the row
 	after         string // what the report has below the row's table; "" for nothing
 }
@@ -37,12 +38,40 @@ func (o *outcome) note(format string, args ...any) {
 // cells is the outcome as a row of a table.
 func (o *outcome) cells() string {
 	verdict := "held"
+	if o.attempts > 1 {
+		verdict = fmt.Sprintf("held at attempt %d", o.attempts)
+	}
 	if o.failed {
 		verdict = "**broken**"
 	}
 	return fmt.Sprintf("| %s | %s | %d in %s, %s attained | %d | %d (%s) | %s | %s | %s | %s |",
 		o.name, verdict, o.due, o.span.Round(100*time.Millisecond), shareText(o.attained), o.errors,
 		o.degraded, countsText(o.reasons), durationText(o.p50), durationText(o.p99), extraText(o.extra), strings.Join(o.notes, "; "))
+}
+
+// again is which rows needed more than one attempt, and how many.
+func again(outcomes []*outcome) string {
+	var rows []string
+	for _, o := range outcomes {
+		if o.attempts > 1 {
+			rows = append(rows, fmt.Sprintf("%s (%d attempts)", o.name, o.attempts))
+		}
+	}
+	if len(rows) == 0 {
+		return fmt.Sprintf("none of %d rows was tried again", len(outcomes))
+	}
+	return fmt.Sprintf("%d of %d rows were tried again: %s", len(rows), len(outcomes), strings.Join(rows, ", "))
+}
+
+// summary is what is printed in any case.
+func summary(f form, outcomes []*outcome, took time.Duration) string {
+	held := 0
+	for _, o := range outcomes {
+		if !o.failed {
+			held++
+		}
+	}
+	return fmt.Sprintf("chaos: %s form: %d of %d rows held in %v; %s", f.name, held, len(outcomes), took.Round(time.Second), again(outcomes))
 }
 
 func extraText(bursts float64) string {

@@ -3,6 +3,7 @@
 package chaos
 
 import (
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -75,9 +76,13 @@ const (
 var suiteBegan = time.Now()
 
 // TestChaos runs every row. The long form writes the report when all of them
-// were run: make chaos.
+// were run: make chaos. A broken row breaks the test, and is in the report.
 func TestChaos(t *testing.T) {
 	f := theForm()
+	file, err := reportFile(f, os.Getenv("WEIR_CHAOS_REPORT"), *reportShort)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var outcomes []*outcome
 	for _, s := range scenarios {
 		began := time.Now()
@@ -89,7 +94,8 @@ func TestChaos(t *testing.T) {
 		})
 		t.Logf("%s: %v", s.name, time.Since(began).Round(10*time.Millisecond))
 	}
-	if file := os.Getenv("WEIR_CHAOS_REPORT"); file != "" && len(outcomes) == len(scenarios) {
+	fmt.Println(summary(f, outcomes, time.Since(suiteBegan))) // also of a test that passes
+	if file != "" && len(outcomes) == len(scenarios) {
 		if err := os.WriteFile(file, []byte(page(f, machine(), time.Now(), outcomes)), 0o644); err != nil {
 			t.Error(err)
 		}
@@ -107,15 +113,13 @@ func (s *scenario) settle(t *testing.T, f form) *outcome {
 				o = got
 			}
 		})
+		o.attempts = n
 		late, disturbed := a.disturbed()
 		switch {
 		case !a.Failed():
-			if n > 1 {
-				o.note("attempt %d: the machine disturbed those before", n)
-			}
 			return o
 		case disturbed && n < attempts && (f.name == longForm.name || time.Since(suiteBegan) < tooLong):
-			t.Logf("attempt %d failed on a machine that was %v late; again", n, late.Round(time.Millisecond))
+			fmt.Printf("chaos: %s: attempt %d failed on a machine that was %v late; again: %s\n", s.name, n, late.Round(time.Millisecond), a.why())
 			a.tell(t)
 			awaitCalm()
 		default:

@@ -16,14 +16,14 @@ import (
 const (
 	tenths     = 10                 // shards
 	tenthSlots = key.Slots / tenths // of the first one, from 0
-	tenthKeys  = 1000
+	tenthKeys  = 3000
 )
 
 // oneOfTen counts the fail-open answers of the minute in which a tenth of the
 // shards was away. At a fixed rate that is known before the minute is over, as
 // soon as there are no more: the rest of it is not waited for.
 //
-// Every request is for one of a thousand tenants, and needs the store: with the
+// Every request is for one of three thousand tenants, and needs the store: with the
 // few tight tenants of other rows the failed shard would have what chance puts
 // there, and not a tenth.
 func oneOfTen(t testing.TB, f form) *outcome {

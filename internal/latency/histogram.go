@@ -21,12 +21,16 @@ const (
 type Histogram struct {
 	counts [buckets]uint32
 	total  uint64
+	sum    time.Duration
+	most   time.Duration
 }
 
 // Record counts one latency.
 func (h *Histogram) Record(d time.Duration) {
 	h.counts[bucketOf(d)]++
 	h.total++
+	h.sum += d
+	h.most = max(h.most, d)
 }
 
 // Count returns how many latencies were recorded.
@@ -38,6 +42,19 @@ func (h *Histogram) Merge(o *Histogram) {
 		h.counts[i] += n
 	}
 	h.total += o.total
+	h.sum += o.sum
+	h.most = max(h.most, o.most)
+}
+
+// Max returns the longest latency that was recorded, as it was.
+func (h *Histogram) Max() time.Duration { return h.most }
+
+// Mean returns the mean of those recorded, 0 when there are none.
+func (h *Histogram) Mean() time.Duration {
+	if h.total == 0 {
+		return 0
+	}
+	return h.sum / time.Duration(h.total)
 }
 
 // Quantile returns the latency that the share q (0 to 1) of those recorded do
@@ -52,10 +69,10 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	for i, n := range h.counts {
 		seen += uint64(n)
 		if seen > rank {
-			return middleOf(i)
+			return min(middleOf(i), h.most)
 		}
 	}
-	return middleOf(buckets - 1)
+	return h.most
 }
 
 // bucketOf: values below 32 ns have a bucket each; above, a bucket is the

@@ -18,6 +18,16 @@ func TestQuantileAgainstSorting(t *testing.T) {
 		all = append(all, d)
 	}
 	slices.Sort(all)
+	if got, want := h.Max(), all[len(all)-1]; got != want || h.Quantile(1) > want {
+		t.Errorf("Max() = %v, Quantile(1) = %v, want %v", got, h.Quantile(1), want)
+	}
+	sum := time.Duration(0)
+	for _, d := range all {
+		sum += d
+	}
+	if got, want := h.Mean(), sum/time.Duration(len(all)); got != want {
+		t.Errorf("Mean() = %v, want %v", got, want)
+	}
 	for _, q := range []float64{0, 0.01, 0.5, 0.9, 0.99, 0.999, 1} {
 		want := all[min(int(q*float64(len(all))), len(all)-1)]
 		got := h.Quantile(q)
@@ -49,8 +59,8 @@ func TestBucketsCoverEveryLatencyInOrder(t *testing.T) {
 
 func TestMerge(t *testing.T) {
 	var a, b, none Histogram
-	if got := none.Quantile(0.5); got != 0 {
-		t.Errorf("quantile of nothing = %v, want 0", got)
+	if got := none.Quantile(0.5) + none.Mean() + none.Max(); got != 0 {
+		t.Errorf("quantile, mean and maximum of nothing = %v, want 0", got)
 	}
 	for range 3 {
 		a.Record(10)
@@ -63,7 +73,10 @@ func TestMerge(t *testing.T) {
 	if got := a.Quantile(0.5); got != 10 {
 		t.Errorf("median after merge = %v, want 10ns", got)
 	}
-	if got := a.Quantile(1); got != 20 {
-		t.Errorf("maximum after merge = %v, want 20ns", got)
+	if q, m := a.Quantile(1), a.Max(); q != 20 || m != 20 {
+		t.Errorf("maximum after merge = %v and %v, want 20ns", q, m)
+	}
+	if got := a.Mean(); got != 12 { // 50 / 4
+		t.Errorf("mean after merge = %v, want 12ns", got)
 	}
 }

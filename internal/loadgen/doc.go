@@ -8,7 +8,7 @@
 // counted from the instant at which a request was due, not from when it left:
 // a generator that was held up makes its figures worse, never better.
 //
-//	schedule, Keys   when, and for whom: pure, the same for the same seed
+//	Schedule, Keys   when, and for whom: pure, the same for the same seed
 //	Run              sends and waits
 //	Result, Step     what came of it, as a whole and per 100 ms
 //

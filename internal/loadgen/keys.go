@@ -4,8 +4,10 @@ package loadgen
 // request's number only, so that a run can be had again.
 type Keys struct {
 	Seed uint64
-	// Count is how many there are, all asked for equally often; 0 is 1.
+	// Count is how many there are, all asked for equally often unless Zipf, which
+	// is made for as many, says otherwise; 0 is 1.
 	Count uint64
+	Zipf  *Zipf
 	// Hot is the share of requests, 0 to 1, that are for key 0 in addition.
 	Hot float64
 }
@@ -13,9 +15,12 @@ type Keys struct {
 // At is the key of request i, below Count.
 func (k Keys) At(i int64) uint64 {
 	h := mix(k.Seed ^ mix(uint64(i)))
-	// 53 bits are a float's, and the rest of the choice takes another number.
-	if k.Hot > 0 && float64(h>>11)/(1<<53) < k.Hot {
+	// The rest of the choice takes another number.
+	if k.Hot > 0 && unit(h) < k.Hot {
 		return 0
+	}
+	if k.Zipf != nil {
+		return k.Zipf.rank(mix(h))
 	}
 	return mix(h) % max(k.Count, 1)
 }

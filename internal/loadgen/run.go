@@ -76,7 +76,7 @@ func Run(ctx context.Context, c weir.AsyncChecker, l Load) (*Result, error) {
 	if err := l.setDefaults(); err != nil {
 		return nil, err
 	}
-	r := &run{load: l, schedule: schedule{int64(l.Rate), l.For}, checker: c, idle: make(chan struct{}, 1)}
+	r := &run{load: l, schedule: Schedule{int64(l.Rate), l.For}, checker: c, idle: make(chan struct{}, 1)}
 	r.mu.result = &Result{Load: l, Began: time.Now()}
 	r.began = r.mu.result.Began
 	r.send(ctx)
@@ -90,7 +90,7 @@ func Run(ctx context.Context, c weir.AsyncChecker, l Load) (*Result, error) {
 // run is a Run under way.
 type run struct {
 	load     Load
-	schedule schedule
+	schedule Schedule
 	checker  weir.AsyncChecker
 	began    time.Time
 	idle     chan struct{} // of 1; told when nothing is outstanding
@@ -119,24 +119,24 @@ type ask struct {
 func (r *run) send(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for next, total := int64(0), r.schedule.total(); next < total; {
+	for next, total := int64(0), r.schedule.Total(); next < total; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-timer.C:
 		}
-		for due := r.schedule.due(time.Since(r.began)); next < due; next++ {
+		for due := r.schedule.Due(time.Since(r.began)); next < due; next++ {
 			if a := r.take(next); a != nil {
 				r.checker.Submit(&a.request, &a.decision, a.done)
 			}
 		}
-		timer.Reset(r.schedule.at(next) - time.Since(r.began))
+		timer.Reset(r.schedule.At(next) - time.Since(r.began))
 	}
 }
 
 // take returns request i, ready to be sent, or nil when too many are out.
 func (r *run) take(i int64) *ask {
-	key, due, now := r.load.Keys.At(i), r.schedule.at(i), time.Since(r.began)
+	key, due, now := r.load.Keys.At(i), r.schedule.At(i), time.Since(r.began)
 	r.mu.Lock()
 	full := r.mu.outstanding >= r.load.Outstanding
 	late := now-due > r.load.Slack

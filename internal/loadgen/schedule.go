@@ -2,41 +2,41 @@ package loadgen
 
 import "time"
 
-// schedule says when requests are due: evenly, the first at once. The zero
+// Schedule says when requests are due: evenly, the first at once. The zero
 // value is invalid.
-type schedule struct {
-	rate int64         // a second, 1 to 1e6
-	span time.Duration // of the whole, at most a day
+type Schedule struct {
+	Rate int64         // a second, 1 to 1e6
+	Span time.Duration // of the whole, at most a day
 }
 
-// at is when request i is due, from the start.
-func (s schedule) at(i int64) time.Duration {
-	return time.Duration(i/s.rate)*time.Second + time.Duration(i%s.rate*int64(time.Second)/s.rate)
+// At is when request i is due, from the start.
+func (s Schedule) At(i int64) time.Duration {
+	return time.Duration(i/s.Rate)*time.Second + time.Duration(i%s.Rate*int64(time.Second)/s.Rate)
 }
 
-// due is how many requests are due at an instant: those with at <= t.
-func (s schedule) due(t time.Duration) int64 {
+// Due is how many requests are due at an instant: those with At <= t.
+func (s Schedule) Due(t time.Duration) int64 {
 	if t < 0 {
 		return 0
 	}
-	t = min(t, s.span)
+	t = min(t, s.Span)
 	n := s.through(t)
-	for s.at(n) <= t { // at rounds down
+	for s.At(n) <= t { // At rounds down
 		n++
 	}
-	return min(n, s.total())
+	return min(n, s.Total())
 }
 
-// total is how many are due in all: those before the end.
-func (s schedule) total() int64 {
-	n := s.through(s.span)
-	for s.at(n) < s.span {
+// Total is how many are due in all: those before the end.
+func (s Schedule) Total() int64 {
+	n := s.through(s.Span)
+	for s.At(n) < s.Span {
 		n++
 	}
 	return n
 }
 
 // through is t x rate, rounded down.
-func (s schedule) through(t time.Duration) int64 {
-	return int64(t/time.Second)*s.rate + int64(t%time.Second)*s.rate/int64(time.Second)
+func (s Schedule) through(t time.Duration) int64 {
+	return int64(t/time.Second)*s.Rate + int64(t%time.Second)*s.Rate/int64(time.Second)
 }

@@ -19,30 +19,30 @@ func TestSchedule(t *testing.T) {
 		{3, time.Second, 3, 666_666_666},
 		{1_000_000, 24 * time.Hour, 86_400_000_000, 24*time.Hour - time.Microsecond},
 	} {
-		s := schedule{tc.rate, tc.span}
-		if got := s.total(); got != tc.total {
+		s := Schedule{tc.rate, tc.span}
+		if got := s.Total(); got != tc.total {
 			t.Errorf("%v: total = %d, want %d", s, got, tc.total)
 		}
-		if got := s.at(s.total() - 1); got != tc.last {
+		if got := s.At(s.Total() - 1); got != tc.last {
 			t.Errorf("%v: the last is due at %v, want %v", s, got, tc.last)
 		}
-		if got := s.due(tc.span * 2); got != tc.total {
+		if got := s.Due(tc.span * 2); got != tc.total {
 			t.Errorf("%v: due after the end = %d, want %d", s, got, tc.total)
 		}
 	}
 }
 
-// due is the count of those with at <= t, at any instant and rate.
+// Due is the count of those with At <= t, at any instant and rate.
 func TestDueAgreesWithAt(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 10_000 {
-		s := schedule{1 + rng.Int64N(1e6), time.Hour}
-		i := rng.Int64N(s.total())
-		if got := s.due(s.at(i)); got < i+1 {
-			t.Fatalf("%v: due at %v = %d, though %d is due", s, s.at(i), got, i)
+		s := Schedule{1 + rng.Int64N(1e6), time.Hour}
+		i := rng.Int64N(s.Total())
+		if got := s.Due(s.At(i)); got < i+1 {
+			t.Fatalf("%v: due at %v = %d, though %d is due", s, s.At(i), got, i)
 		}
-		if got := s.due(s.at(i) - 1); got > i {
-			t.Fatalf("%v: due before %v = %d, though %d is not", s, s.at(i), got, i)
+		if got := s.Due(s.At(i) - 1); got > i {
+			t.Fatalf("%v: due before %v = %d, though %d is not", s, s.At(i), got, i)
 		}
 	}
 }

@@ -97,7 +97,7 @@ func (a *arena) answers(ctx context.Context, rec rlsload.Recording, sys System) 
 	if err := a.flush(); err != nil {
 		return nil, err
 	}
-	srv, err := a.start(ctx, "answers", compareConfig, sys)
+	srv, err := a.start(ctx, "answers", sys, compareConfig)
 	if err != nil {
 		return nil, err
 	}

@@ -133,8 +133,14 @@ func TestRuleRecordingHasOneNumberOfCounters(t *testing.T) {
 		if len(tenants) < counters*99/100 || len(tenants) > counters || len(rules) > n || len(rules) < min(n, counters)*99/100 {
 			t.Errorf("%d rules: %d counters of %d rules", n, len(tenants), len(rules))
 		}
-		if got := strings.Count(ruleConfig(n), "rate_limit"); got != n {
+		files := ruleFiles(n)
+		if got := strings.Count(strings.Join(files, ""), "rate_limit"); got != n {
 			t.Errorf("%d limits for %d rules", got, n)
+		}
+		last := uint64(n - 1)
+		if text := files[len(files)-1]; !strings.HasPrefix(text, "domain: "+ruleDomain(last)+"\n") ||
+			!strings.Contains(text, rlsload.Number(last)) {
+			t.Errorf("%d rules: the last is not in its domain", n)
 		}
 	}
 }
@@ -151,5 +157,20 @@ func TestResultAsJSON(t *testing.T) {
 	}
 	if cpu := got.Scenarios[0].Rows[0].Samples[0].CPU(); cpu != 3 {
 		t.Errorf("CPU %v, want 3", cpu)
+	}
+}
+
+func TestInterleave(t *testing.T) {
+	calls := 0.0
+	c, err := interleave(growthPlan{samples: 3}, func(p growthPlan) (Curve, error) {
+		if p.samples != 1 {
+			t.Errorf("%d samples at once", p.samples)
+		}
+		calls++
+		return Curve{Name: "c", Points: []Point{{X: 1, Samples: []Sample{{Server: calls}}}, {X: 2, Samples: []Sample{{Server: 10 * calls}}}}}, nil
+	})
+	cpu := Of(c.Points[1].Samples, Sample.CPU)
+	if err != nil || c.Name != "c" || len(c.Points) != 2 || !slices.Equal(cpu, []float64{10, 20, 30}) {
+		t.Errorf("curve %+v, %v", c, err)
 	}
 }

@@ -16,7 +16,7 @@ type growthPlan struct {
 	redisKeys  []uint64
 	memoryKeys []uint64
 	rules      []int
-	slices     int // samples a size
+	samples    int // of a size
 	warmUp     time.Duration
 	measure    time.Duration
 	log        func(string, ...any)
@@ -36,7 +36,7 @@ func (a *arena) keysCurve(ctx context.Context, c Curve, sys System, sizes []uint
 	if err := a.flush(); err != nil {
 		return c, err
 	}
-	srv, err := a.start(ctx, "growth", config(10_000_000, "tenant"), sys)
+	srv, err := a.start(ctx, "growth", sys, config(10_000_000, "tenant"))
 	if err != nil {
 		return c, err
 	}
@@ -50,7 +50,7 @@ func (a *arena) keysCurve(ctx context.Context, c Curve, sys System, sizes []uint
 		}
 		had = n
 		point := Point{X: float64(n)}
-		for i := range p.slices {
+		for i := range p.samples {
 			keys := rlsload.Keys{Domain: domain, Key: "tenant", Count: n, Seed: uint64(i + 1)}
 			s, err := a.measure(ctx, srv, turn{system: sys, script: keys.Script(), warmUp: p.warmUp, measure: p.measure})
 			if err != nil {
@@ -88,21 +88,8 @@ func (a *arena) rulesCurve(ctx context.Context, c Curve, sys System, p growthPla
 	c.Unit, c.System = "rules", sys.Name
 	for _, n := range p.rules {
 		p.log("%s: %s rules", c.Name, countText(uint64(n)))
-		script, err := rlsload.NewScript(ruleRecording(n))
+		point, err := a.rulesPoint(ctx, n, sys, p)
 		if err != nil {
-			return c, err
-		}
-		point := Point{X: float64(n)}
-		srv, err := a.start(ctx, "rules", ruleConfig(n), sys)
-		if err != nil {
-			return c, err
-		}
-		for range p.slices {
-			s, e := a.measure(ctx, srv, turn{system: sys, script: script, warmUp: p.warmUp, measure: p.measure})
-			err = errors.Join(err, e)
-			point.Samples = append(point.Samples, s)
-		}
-		if err = errors.Join(err, srv.stop()); err != nil {
 			return c, fmt.Errorf("%d rules: %w", n, err)
 		}
 		c.Points = append(c.Points, point)
@@ -110,15 +97,76 @@ func (a *arena) rulesCurve(ctx context.Context, c Curve, sys System, p growthPla
 	return c, nil
 }
 
-// ruleConfig has n rules, each with a counter for each tenant.
-func ruleConfig(n int) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "domain: %s\ndescriptors:\n", domain)
-	for i := range n {
-		fmt.Fprintf(&b, "  - {key: rule, value: %s, descriptors: [{key: tenant, rate_limit: {unit: hour, requests_per_unit: 10000000}}]}\n",
-			rlsload.Number(uint64(i)))
+func (a *arena) rulesPoint(ctx context.Context, n int, sys System, p growthPlan) (_ Point, err error) {
+	point := Point{X: float64(n)}
+	script, err := rlsload.NewScript(ruleRecording(n))
+	if err != nil {
+		return point, err
 	}
-	return b.String()
+	srv, err := a.start(ctx, "rules", sys, ruleFiles(n)...)
+	if err != nil {
+		return point, err
+	}
+	defer func() { err = errors.Join(err, srv.stop()) }()
+	for range p.samples {
+		s, err := a.measure(ctx, srv, turn{system: sys, script: script, warmUp: p.warmUp, measure: p.measure})
+		if err != nil {
+			return point, err
+		}
+		point.Samples = append(point.Samples, s)
+	}
+	return point, nil
+}
+
+// interleave has a curve measured with one sample a size, as often as there are
+// to be samples: a busy minute of the machine falls on all sizes.
+func interleave(p growthPlan, measure func(growthPlan) (Curve, error)) (Curve, error) {
+	times := p.samples
+	p.samples = 1
+	var sum Curve
+	for i := range times {
+		c, err := measure(p)
+		if err != nil {
+			return c, err
+		}
+		if i == 0 {
+			sum = c
+			continue
+		}
+		for j := range sum.Points {
+			sum.Points[j].Samples = append(sum.Points[j].Samples, c.Points[j].Samples...)
+		}
+	}
+	return sum, nil
+}
+
+// perFile is how many rules a file has at most, each file with a domain.
+const perFile = 10_000
+
+// ruleDomain is the domain of a rule.
+func ruleDomain(rule uint64) string {
+	if file := rule / perFile; file > 0 {
+		return fmt.Sprint(domain, file)
+	}
+	return domain
+}
+
+// ruleFiles have n rules, each with a counter for each tenant.
+func ruleFiles(n int) []string {
+	var files []string
+	var b strings.Builder
+	for i := range uint64(n) {
+		if i%perFile == 0 {
+			b.Reset()
+			fmt.Fprintf(&b, "domain: %s\ndescriptors:\n", ruleDomain(i))
+		}
+		fmt.Fprintf(&b, "  - {key: rule, value: %s, descriptors: [{key: tenant, rate_limit: {unit: hour, requests_per_unit: 10000000}}]}\n",
+			rlsload.Number(i))
+		if (i+1)%perFile == 0 || i+1 == uint64(n) {
+			files = append(files, b.String())
+		}
+	}
+	return files
 }
 
 // ruleRecording asks for all of counters, over all rules or as many as that.
@@ -128,8 +176,9 @@ func ruleRecording(n int) rlsload.Recording {
 	out := make(rlsload.Recording, recordLen)
 	for i := range out {
 		c := rng.Uint64N(counters)
-		out[i] = rlsload.Request{Domain: domain, Descriptors: []rlsload.Descriptor{{
-			{Key: "rule", Value: rlsload.Number(c * uint64(apart) % uint64(n))},
+		rule := c * uint64(apart) % uint64(n)
+		out[i] = rlsload.Request{Domain: ruleDomain(rule), Descriptors: []rlsload.Descriptor{{
+			{Key: "rule", Value: rlsload.Number(rule)},
 			{Key: "tenant", Value: rlsload.Number(c)},
 		}}}
 	}

@@ -186,28 +186,32 @@ func (p Plan) growth(ctx context.Context, a *arena, eng []string, res *Result) e
 		redisKeys:  []uint64{1e3, 1e4, 1e5, 1e6, 1e7},
 		memoryKeys: []uint64{1e3, 1e4, 1e5, 1e6},
 		rules:      []int{10, 100, 1000, 10_000, 100_000},
-		slices:     3, warmUp: 300 * time.Millisecond, measure: 1200 * time.Millisecond, log: p.Log,
+		samples:    3, warmUp: 300 * time.Millisecond, measure: 1200 * time.Millisecond, log: p.Log,
 	}
 	if p.Quick {
 		g.redisKeys, g.memoryKeys, g.rules = g.redisKeys[:3], g.memoryKeys[:4], g.rules[:4]
-		g.slices, g.measure = 1, 500*time.Millisecond
+		g.samples, g.measure = 1, 500*time.Millisecond
 	}
 	eng = eng[len(eng)-1:] // the one that is judged
 	inRedis, inMemory := weirs(eng, "", false)[0], weirs(eng, ", memory", true)[0]
-	rules, err := a.rulesCurve(ctx, Curve{
-		Name: "rules", Note: "Counters in memory, 10k of them whatever the number of rules.",
-	}, inMemory, g)
+	rules, err := interleave(g, func(g growthPlan) (Curve, error) {
+		return a.rulesCurve(ctx, Curve{
+			Name: "rules", Note: "Counters in memory, 10k of them whatever the number of rules; a domain has 10k rules at most.",
+		}, inMemory, g)
+	})
 	if err != nil {
 		return err
 	}
-	memory, err := a.keysCurve(ctx, Curve{
-		Name: "keys in memory", Note: "Counters in memory, all there before they are measured; a server keeps a million at most.",
-	}, inMemory, g.memoryKeys, g)
+	memory, err := interleave(g, func(g growthPlan) (Curve, error) {
+		return a.keysCurve(ctx, Curve{
+			Name: "keys in memory", Note: "Counters in memory, all there before they are measured; a server keeps a million at most.",
+		}, inMemory, g.memoryKeys, g)
+	})
 	if err != nil {
 		return err
 	}
 	redis, err := a.keysCurve(ctx, Curve{
-		Name: "keys in Redis", Note: "Counters in Redis, all there before they are measured.",
+		Name: "keys in Redis", Note: "Counters in Redis, all there before they are measured; sizes are measured one after the other, as it is filled.",
 	}, inRedis, g.redisKeys, g)
 	res.Growth = []Curve{redis, memory, rules}
 	return err

@@ -37,7 +37,7 @@ func (a *arena) take(ctx context.Context, t turn) (s Sample, err error) {
 	if err := a.flush(); err != nil {
 		return s, err
 	}
-	srv, err := a.start(ctx, t.name, t.config, t.system)
+	srv, err := a.start(ctx, t.name, t.system, t.config)
 	if err != nil {
 		return s, err
 	}
@@ -51,15 +51,17 @@ func (a *arena) take(ctx context.Context, t turn) (s Sample, err error) {
 	return s, err
 }
 
-// start writes a configuration and starts a system with it.
-func (a *arena) start(ctx context.Context, name, config string, sys System) (*server, error) {
+// start writes the files of a configuration and starts a system with them.
+func (a *arena) start(ctx context.Context, name string, sys System, config ...string) (*server, error) {
 	root := filepath.Join(a.dir, name)
 	dir := filepath.Join(root, "rl", "config")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "bench.yaml"), []byte(config), 0o644); err != nil {
-		return nil, err
+	for i, text := range config {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("bench%d.yaml", i)), []byte(text), 0o644); err != nil {
+			return nil, err
+		}
 	}
 	return start(ctx, launch{a.programs, sys, root, a.redis.Addr()})
 }

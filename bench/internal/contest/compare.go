@@ -119,7 +119,7 @@ func differences(system string, rec rlsload.Recording, want, got []rlsload.Answe
 		}
 		m.Count++
 		if len(m.Examples) < maxExamples {
-			m.Examples = append(m.Examples, fmt.Sprintf("request %d %+v: peer %+v, %s %+v", i+1, rec[i], want[i], system, got[i]))
+			m.Examples = append(m.Examples, fmt.Sprintf("request %d, %s: peer %+v, %s %+v", i+1, rec[i], want[i], system, got[i]))
 		}
 	}
 	return m

@@ -90,7 +90,7 @@ func TestDifferences(t *testing.T) {
 	}
 	want := slices.Repeat([]rlsload.Answer{ok}, len(got))
 	m := differences("w", make(rlsload.Recording, len(got)), want, got)
-	if m.Count != 4 || len(m.Examples) != maxExamples || !strings.HasPrefix(m.Examples[0], "request 2 ") {
+	if m.Count != 4 || len(m.Examples) != maxExamples || !strings.HasPrefix(m.Examples[0], "request 2, ") {
 		t.Errorf("differences %+v", m)
 	}
 }
@@ -172,5 +172,18 @@ func TestInterleave(t *testing.T) {
 	cpu := Of(c.Points[1].Samples, Sample.CPU)
 	if err != nil || c.Name != "c" || len(c.Points) != 2 || !slices.Equal(cpu, []float64{10, 20, 30}) {
 		t.Errorf("curve %+v, %v", c, err)
+	}
+}
+
+func TestCapacityIsTheMedianOfTheJudged(t *testing.T) {
+	res := &Result{Scenarios: []Table{{Name: Embedded, Rows: []Row{
+		{System: PeerTuned, Samples: []Sample{{Rate: 9000}}},
+		{System: "Weir", Ours: true, Samples: []Sample{{Rate: 100}, {Rate: 900}, {Rate: 300}}},
+	}}}}
+	if rate, ok := res.capacity(Embedded); !ok || rate != 300 {
+		t.Errorf("capacity %v, %v, want 300", rate, ok)
+	}
+	if _, ok := res.capacity(HotKey); ok {
+		t.Error("a scenario that was not measured has a capacity")
 	}
 }

@@ -22,6 +22,7 @@ type Result struct {
 	Seconds   float64 // that a turn is measured
 	Scenarios []Table
 	Growth    []Curve
+	Latency   []Curve // over requests a second
 	Answers   *Comparison
 }
 
@@ -69,6 +70,7 @@ type Curve struct {
 // Point is one size.
 type Point struct {
 	X       float64
+	Share   float64 `json:",omitempty"` // of the capacity, where X is requests a second
 	Samples []Sample
 }
 

@@ -40,6 +40,7 @@ type Scenario struct {
 	Open    bool          // at openRate, else callers who wait
 	WarmUp  time.Duration // at least
 	Redis   bool          // Redis is to be asked for every decision of Weir
+	Fill    uint64        // so many tenants ask once before the warm-up
 }
 
 // scenarios lists them all.
@@ -63,7 +64,7 @@ func scenarios(engines []string) []Scenario {
 			Name: DeniedFlood, Config: config(1, "tenant"),
 			Note:    "Every key is used up. The peer has its local cache on, Weir its deny cache, as by default.",
 			Systems: append([]System{peerCached()}, weirs(engines, "", false)...),
-			Record:  uniform(1000, "tenant"),
+			Record:  uniform(1000, "tenant"), Fill: 1000,
 		}, {
 			Name: Embedded, Config: ample, Systems: weirs(engines, ", memory", true),
 			Note:   "One instance without Redis, asked over RLS by this program.",

@@ -27,7 +27,8 @@ type turn struct {
 	config  string
 	system  System
 	script  rlsload.Script
-	open    bool
+	rate    int    // of an open loop; 0: callers who wait
+	fill    uint64 // tenants that ask once before
 	warmUp  time.Duration
 	measure time.Duration
 }
@@ -42,6 +43,12 @@ func (a *arena) take(ctx context.Context, t turn) (s Sample, err error) {
 		return s, err
 	}
 	defer func() { err = errors.Join(err, srv.stop()) }()
+	if t.fill > 0 {
+		keys := rlsload.Keys{Domain: domain, Key: "tenant", Count: t.fill, Batch: fillBatch}
+		if err := a.fill(ctx, srv, keys); err != nil {
+			return s, err
+		}
+	}
 	if s, err = a.measure(ctx, srv, t); err != nil {
 		return s, fmt.Errorf("%s: %w", t.system.Name, err)
 	}
@@ -78,9 +85,9 @@ func (a *arena) measure(ctx context.Context, srv *server, t turn) (Sample, error
 	m := meter{pids: [3]int{srv.proc.Pid(), a.redisPid, os.Getpid()}}
 	var tally *rlsload.Tally
 	var err error
-	if t.open {
+	if t.rate > 0 {
 		tally, err = rlsload.Open{
-			Addr: srv.addr, Script: t.script, Conns: connections, Rate: openRate,
+			Addr: srv.addr, Script: t.script, Conns: connections, Rate: t.rate,
 			WarmUp: t.warmUp, Measure: t.measure, Edge: m.edge,
 		}.Run(ctx)
 	} else {

@@ -25,7 +25,7 @@ func (r Recording) WriteTo(w io.Writer) (int64, error) {
 	b := bufio.NewWriter(w)
 	var n int64
 	for _, req := range r {
-		m, err := b.WriteString(req.line() + "\n")
+		m, err := b.WriteString(req.String() + "\n")
 		n += int64(m)
 		if err != nil {
 			return n, err
@@ -52,7 +52,8 @@ func ReadRecording(src io.Reader) (Recording, error) {
 	return out, nil
 }
 
-func (r Request) line() string {
+// String is the request as a line of a recording.
+func (r Request) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %d ", r.Domain, r.Hits)
 	for i, d := range r.Descriptors {

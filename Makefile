@@ -21,7 +21,7 @@ SCRIPTS := .ci/run $(wildcard scripts/*)
 tool     = $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build run setup test test-traefik lint fmt generate generate-check bench chaos fuzz soak sim
+.PHONY: help build run setup test test-traefik lint fmt generate generate-check bench bench-peers chaos fuzz soak sim
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +69,12 @@ generate-check: ## check that generated Go is what its sources give
 
 bench: setup ## compare with other limiters, memory and Redis, in one interleaved run
 	cd bench && $(GO) run ./cmd/compare $(BENCH)
+
+# The peer is a module of its own, in no list above: it takes minutes to build the first time.
+bench-peers: setup build ## build envoyproxy/ratelimit and measure Weir beside it; BENCH="-quick" for a look
+	cd bench/peers && $(GO) build -buildvcs=false -o ../../bin/ratelimit github.com/envoyproxy/ratelimit/src/service_cmd
+	cd bench && $(GO) build -buildvcs=false -o ../bin/bench-peers ./cmd/peers
+	cd bench && ../bin/bench-peers $(BENCH)
 
 test-traefik: setup ## build Traefik, which takes minutes, and test examples/traefik with it
 	scripts/traefik

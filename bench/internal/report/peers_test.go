@@ -1,0 +1,117 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/weirlimit/weir/bench/internal/contest"
+)
+
+// contestResult is a run in which ours costs so many times less than the peer.
+func contestResult(less float64) *contest.Result {
+	samples := func(scale float64) (out []contest.Sample) {
+		for _, noise := range []float64{1, 1.1, 0.9} {
+			out = append(out, contest.Sample{
+				Rate: 20_000 / scale / noise, P50: noise, P99: 12 * scale * noise, P999: 20 * scale * noise,
+				Server: 80 * scale * noise, RedisCPU: 20 * scale * noise, Generator: 3, OK: 1,
+			})
+		}
+		return out
+	}
+	table := func(name, peer string) contest.Table {
+		return contest.Table{Name: name, Note: "A note.", Open: name == contest.OpenLoop, Rows: []contest.Row{
+			{System: peer, Samples: samples(1)},
+			{System: "Weir, stock engine", Ours: true, Samples: samples(1)},
+			{System: "Weir, fast engine", Ours: true, Samples: samples(1 / less)},
+		}}
+	}
+	curve := contest.Curve{Name: "keys in Redis", Unit: "keys", System: "Weir"}
+	for i, x := range []float64{1e3, 1e4, 1e5} {
+		curve.Points = append(curve.Points, contest.Point{X: x, Samples: samples(1 + 0.1*float64(i))})
+	}
+	return &contest.Result{
+		Command: "make bench-peers", Peer: "v1.2.3", Redis: "7", Rounds: 3, Seconds: 2.5,
+		Scenarios: []contest.Table{
+			table(contest.OneDescriptor, contest.PeerTuned), table(contest.ThreeDescriptors, contest.PeerTuned),
+			table(contest.HotKey, contest.PeerTuned), table(contest.DeniedFlood, contest.PeerCached),
+			table(contest.Embedded, contest.PeerTuned), table(contest.OpenLoop, contest.PeerTuned),
+		},
+		Growth: []contest.Curve{curve},
+		Latency: []contest.Curve{{Name: "through Redis", System: "Weir", Points: []contest.Point{
+			{X: 12_345, Share: 0.25, Samples: samples(0.1)},
+		}}},
+		Answers: &contest.Comparison{Requests: 10, Denied: 4, Rows: []contest.Mismatch{{System: "Weir"}}},
+	}
+}
+
+func verdicts(p Peers) string {
+	var b strings.Builder
+	for _, bar := range p.Bars() {
+		b.WriteString(bar.Verdict() + " ")
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// answers, one, three, hot, hot rate, denied, local rate, p99, growth
+func TestPeersBars(t *testing.T) {
+	for _, c := range []struct {
+		less float64
+		want string
+	}{
+		{40, "PASS PASS PASS PASS PASS PASS PASS PASS PASS"},
+		{26, "PASS PASS PASS PASS PASS MISS PASS PASS PASS"},
+		{6, "PASS MISS PASS MISS MISS MISS MISS PASS PASS"},
+		{2, "PASS MISS MISS MISS MISS MISS MISS MISS PASS"},
+	} {
+		if got := verdicts(Peers{contestResult(c.less)}); got != c.want {
+			t.Errorf("%v times less: %s, want %s", c.less, got, c.want)
+		}
+	}
+	r := contestResult(40)
+	r.Answers.Rows[0].Count = 1
+	r.Growth[0].Points[2].Samples = r.Scenarios[0].Rows[2].Samples // of another size: far away
+	if got := verdicts(Peers{r}); !strings.HasPrefix(got, "MISS PASS") || !strings.HasSuffix(got, "PASS MISS") {
+		t.Errorf("a wrong answer and a curve that bends: %s", got)
+	}
+}
+
+// The ratio is of rounds that were measured together, with its spread.
+func TestPeersRatios(t *testing.T) {
+	base := contest.Row{Samples: []contest.Sample{{Server: 100}, {Server: 50}, {Server: 80}}}
+	ours := contest.Row{Samples: []contest.Sample{{Server: 10}, {Server: 10}, {Server: 10}}}
+	if got := timesSpread(ratios(base, ours, contest.Sample.CPU)); got != "8.00x (5.00-10.0)" {
+		t.Errorf("ratio %s", got)
+	}
+}
+
+func TestPeersFiles(t *testing.T) {
+	files := Peers{contestResult(40)}.Files()
+	page := files[peersPage]
+	for name, text := range files {
+		if name != peersPage && (!strings.HasPrefix(text, "<svg") || !strings.Contains(page, "("+name+")")) {
+			t.Errorf("%s is no plot, or not in the page", name)
+		}
+	}
+	for _, text := range []string{
+		"| envoyproxy/ratelimit, tuned |", "Weir, fast engine", "40.0x (40.0-40.0)", "v1.2.3", "| 100k |",
+		"10 recorded requests", "| 25% ", "[benchmarks.md](benchmarks.md)",
+	} {
+		if !strings.Contains(page, text) {
+			t.Errorf("no %q in\n%s", text, page)
+		}
+	}
+	if strings.Contains(page, "NaN") {
+		t.Error("a figure is no number")
+	}
+}
+
+// A run of one part has a page, too.
+func TestPeersOfNothing(t *testing.T) {
+	p := Peers{&contest.Result{Rounds: 1}}
+	if bars := p.Bars(); len(bars) != 0 {
+		t.Errorf("bars %+v", bars)
+	}
+	if len(p.Files()) != 6 {
+		t.Error("files are missing")
+	}
+}

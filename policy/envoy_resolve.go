@@ -77,13 +77,13 @@ func (d *envoyDomain) charge(r *weir.Request, p *Plan, i int) error {
 	}
 	free := m.node.free
 	if len(free) == 0 {
-		return p.charge(m.Rule, m.Rule.Windows, i, of, cost, p.only(m.Rule.ID))
+		return p.charge(m.Rule, m.Rule.Windows, i, modeOf(m.Rule, of.Refund, of.Spent), cost, p.only(m.Rule.ID))
 	}
 	p.parts = p.parts[:0]
 	for k, j := range free {
 		p.parts = append(p.parts, part{of.Pairs[j].Name, of.Pairs[j].Value, m.node.hides[k]})
 	}
-	return p.charge(m.Rule, m.Rule.Windows, i, of, cost, p.locate(p.parts))
+	return p.charge(m.Rule, m.Rule.Windows, i, modeOf(m.Rule, of.Refund, of.Spent), cost, p.locate(p.parts))
 }
 
 // chargeOverride charges a limit that came with the request. Its counter is
@@ -95,7 +95,7 @@ func (d *envoyDomain) chargeOverride(p *Plan, m *Matched, i int, of *weir.Descri
 		return nil
 	}
 	meters := [1]*weir.Meter{of.Limit}
-	return p.charge(m.Rule, meters[:], i, of, cost, d.ownCounter(p, of.Pairs))
+	return p.charge(m.Rule, meters[:], i, modeOf(m.Rule, of.Refund, of.Spent), cost, d.ownCounter(p, of.Pairs))
 }
 
 // ownCounter names the counter of a descriptor that brings its limit along.

@@ -21,7 +21,7 @@ type query struct {
 	ranked     string          // the priority, once it was asked for
 }
 
-// ask reads a descriptor's dimensions.
+// ask reads a descriptor's dimensions into q, which is empty.
 func (d *nativeDomain) ask(pairs []weir.Pair, q *query) error {
 	if len(pairs) > maxDimensions {
 		return &weir.Error{
@@ -29,8 +29,21 @@ func (d *nativeDomain) ask(pairs []weir.Pair, q *query) error {
 			Message: "a request has at most 64 dimensions",
 		}
 	}
-	*q = query{pairs: pairs, priorities: d.priorities}
+	q.pairs, q.priorities = pairs, d.priorities
+	tenant, route := "", ""
 	for i := range pairs {
+		switch value := pairs[i].Value; pairs[i].Name {
+		case dimPlan:
+			q.plan = value
+		case dimTenant:
+			tenant = value
+		case dimMethod:
+			q.method = value
+		case dimPath:
+			q.path = withoutQuery(value)
+		case dimRoute:
+			route = value
+		}
 		for j := range i {
 			if pairs[i].Name == pairs[j].Name {
 				return &weir.Error{
@@ -41,12 +54,12 @@ func (d *nativeDomain) ask(pairs []weir.Pair, q *query) error {
 			}
 		}
 	}
-	q.plan = q.get(dimPlan)
 	if q.plan == "" && len(d.tenants) > 0 {
-		q.plan = d.tenants[q.get(dimTenant)]
+		q.plan = d.tenants[tenant]
 	}
-	q.method, q.path = q.get(dimMethod), withoutQuery(q.get(dimPath))
-	q.routeMethod, q.routePath = splitRoute(withoutQuery(q.get(dimRoute)))
+	if route != "" {
+		q.routeMethod, q.routePath = splitRoute(withoutQuery(route))
+	}
 	if q.routeMethod == "" {
 		q.routeMethod = q.method
 	}

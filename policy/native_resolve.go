@@ -20,10 +20,11 @@ type asking struct {
 	query
 	request    *weir.Request
 	descriptor int
-	desc       weir.Descriptor // Refund is set for a release
-	cost       int64           // of the request, before the policy's own
+	cost       int64 // of the request, before the policy's own
 	purpose    purpose
 	named      bool // the request names the policy
+	refund     bool // units are given back; so they are for a release
+	spent      bool // they are spent already
 }
 
 // resolve evaluates all policies that match, or the one that is named. Each
@@ -54,8 +55,8 @@ func (d *nativeDomain) resolveFor(to purpose, r *weir.Request, p *Plan) error {
 
 func (d *nativeDomain) resolveOne(to purpose, r *weir.Request, p *Plan, i int, desc *weir.Descriptor, only int32) error {
 	p.Descriptors = append(p.Descriptors, Matched{})
-	a := asking{request: r, descriptor: i, desc: *desc, purpose: to, named: only >= 0}
-	if err := a.prepare(d); err != nil {
+	a := asking{request: r, descriptor: i, purpose: to, named: only >= 0}
+	if err := a.prepare(d, desc); err != nil {
 		return err
 	}
 	if only >= 0 {
@@ -77,21 +78,22 @@ func (d *nativeDomain) resolveOne(to purpose, r *weir.Request, p *Plan, i int, d
 }
 
 // prepare checks the descriptor and reads its dimensions and cost.
-func (a *asking) prepare(d *nativeDomain) error {
+func (a *asking) prepare(d *nativeDomain, desc *weir.Descriptor) error {
 	var err error
-	if a.cost, err = costOf(a.request, &a.desc); err != nil {
+	if a.cost, err = costOf(a.request, desc); err != nil {
 		return err
 	}
-	if a.desc.Limit != nil {
+	if desc.Limit != nil {
 		return &weir.Error{
 			Code: weir.CodeInvalid, Field: "limit",
 			Message: "the limits of domain " + d.name + " are its policies', not the request's",
 		}
 	}
+	a.refund, a.spent = desc.Refund, desc.Spent
 	if a.purpose == toRelease {
-		a.desc.Refund, a.desc.Spent = true, false
+		a.refund, a.spent = true, false
 	}
-	return d.ask(a.desc.Pairs, &a.query)
+	return d.ask(desc.Pairs, &a.query)
 }
 
 // apply charges a request to a policy, if it applies.
@@ -171,16 +173,17 @@ func splitMeters(all []*weir.Meter) meters {
 // in progress is one, whatever it costs, is given back by a release only, and
 // is not begun by units that are spent already.
 func (a *asking) charge(d *nativeDomain, pol *nativePolicy, limits meters, p *Plan, at *naming) error {
+	mode := modeOf(pol.rule, a.refund, a.spent)
 	rates, slots := limits.all[:limits.rates], limits.all[limits.rates:]
 	if a.purpose == toCheck && len(rates) > 0 {
 		if pol.shards > 0 {
 			at.split, at.choice = p.split(&d.splitter, rates, pol.shards), p.choice(a.request.ID)
 		}
-		if err := p.charge(pol.rule, rates, a.descriptor, &a.desc, times(a.cost, pol.unitCost(&a.query)), at); err != nil {
+		if err := p.charge(pol.rule, rates, a.descriptor, mode, times(a.cost, pol.unitCost(&a.query)), at); err != nil {
 			return err
 		}
 	}
-	if len(slots) == 0 || a.purpose == toCheck && (a.desc.Refund || a.desc.Spent) {
+	if len(slots) == 0 || a.purpose == toCheck && (a.refund || a.spent) {
 		return nil
 	}
 	at.split = nil
@@ -198,7 +201,7 @@ func (a *asking) charge(d *nativeDomain, pol *nativePolicy, limits meters, p *Pl
 			Hint:    "send a request id, and release it when the request is done",
 		}
 	}
-	return p.charge(pol.rule, slots, a.descriptor, &a.desc, one, at)
+	return p.charge(pol.rule, slots, a.descriptor, mode, one, at)
 }
 
 // times multiplies costs; what does not fit is the largest number.

@@ -8,17 +8,22 @@ import (
 // quotaGroup is the group of all quota charges of a request.
 const quotaGroup = 1
 
+// modeOf is the mode of a rule's charges for units that are given back, or spent
+// already.
+func modeOf(r *Rule, refund, spent bool) weir.Mode {
+	switch {
+	case refund:
+		return weir.Refund
+	case spent && r.Mode == weir.Enforce: // a rule in shadow builds no debt, of units spent either
+		return weir.Always
+	}
+	return r.Mode
+}
+
 // charge adds what a rule asks of one descriptor: a charge per meter. at names
 // the counter: its partition and values; the rest comes from the rule and the
 // meter.
-func (p *Plan) charge(r *Rule, meters []*weir.Meter, descriptor int, d *weir.Descriptor, cost int64, at *naming) error {
-	mode := r.Mode
-	switch {
-	case d.Refund:
-		mode = weir.Refund
-	case d.Spent && mode == weir.Enforce: // a rule in shadow builds no debt, of units spent either
-		mode = weir.Always
-	}
+func (p *Plan) charge(r *Rule, meters []*weir.Meter, descriptor int, mode weir.Mode, cost int64, at *naming) error {
 	for n, m := range meters {
 		at.Domain, at.Rule, at.Algorithm, at.Window = r.Domain, r.ID, m.Limit.Algorithm, m.Limit.Window
 		var parts []*weir.Meter
@@ -28,12 +33,16 @@ func (p *Plan) charge(r *Rule, meters []*weir.Meter, descriptor int, d *weir.Des
 			chosen := pick(at.choice, len(parts))
 			at.Shard, charged = uint8(chosen+1), parts[chosen]
 		}
-		c := weir.Charge{Key: p.name(r, m, at), Meter: charged, Cost: cost, Mode: mode, Group: groupOf(r, mode)}
-		if at.private {
-			c.Twin, c.Twinning = p.twinOf(at, horizonOf(m, r.Mode))
-		}
-		i, err := p.add(c)
+		i, fresh, err := p.counter(p.name(r, m, at))
 		if err != nil {
+			return err
+		}
+		if c := &p.Charges[i]; fresh {
+			c.Meter, c.Cost, c.Mode, c.Group = charged, cost, mode, groupOf(r, mode)
+			if at.private {
+				c.Twin, c.Twinning = p.twinOf(at, horizonOf(m, r.Mode))
+			}
+		} else if err := join(c, cost, mode); err != nil {
 			return err
 		}
 		p.Uses = append(p.Uses, Use{Rule: r, Meter: m, Descriptor: descriptor, Charge: i, Cost: cost, Parts: parts})
@@ -106,32 +115,36 @@ func (r *Rule) prepare(meters []*weir.Meter) {
 	}
 }
 
-// add returns the index of the charge with that key, adding the costs where
-// there is one.
-func (p *Plan) add(c weir.Charge) (int, error) {
+// counter returns the index of the charge to that key, and whether it is a new
+// one, which has nothing but the key.
+func (p *Plan) counter(name string) (i int, fresh bool, err error) {
 	for i := range p.Charges {
-		have := &p.Charges[i]
-		if have.Key != c.Key {
-			continue
+		if p.Charges[i].Key == name {
+			return i, false, nil
 		}
-		if have.Mode != c.Mode {
-			return 0, &weir.Error{
-				Code: weir.CodeInvalid, Field: "descriptors",
-				Message: "two descriptors use one counter in different ways",
-				Hint:    "charge and refund it in two requests",
-			}
-		}
-		have.Cost += c.Cost
-		if have.Cost < 0 { // two costs near the largest number
-			have.Cost = int64(^uint64(0) >> 1)
-		}
-		return i, nil
 	}
-	if len(p.Charges) == weir.MaxCharges {
-		return 0, &weir.Error{Code: weir.CodeInvalid, Field: "descriptors", Message: "too many limits apply to one request"}
+	n := len(p.Charges)
+	if n == weir.MaxCharges {
+		return 0, false, &weir.Error{Code: weir.CodeInvalid, Field: "descriptors", Message: "too many limits apply to one request"}
 	}
-	p.Charges = append(p.Charges, c)
-	return len(p.Charges) - 1, nil
+	p.Charges = append(p.Charges, weir.Charge{Key: name})
+	return n, true, nil
+}
+
+// join adds to what a counter is charged already.
+func join(c *weir.Charge, cost int64, mode weir.Mode) error {
+	if c.Mode != mode {
+		return &weir.Error{
+			Code: weir.CodeInvalid, Field: "descriptors",
+			Message: "two descriptors use one counter in different ways",
+			Hint:    "charge and refund it in two requests",
+		}
+	}
+	c.Cost += cost
+	if c.Cost < 0 { // two costs near the largest number
+		c.Cost = int64(^uint64(0) >> 1)
+	}
+	return nil
 }
 
 // strictness orders the fail modes.

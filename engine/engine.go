@@ -53,7 +53,7 @@ type Engine struct {
 	gate     Gate
 	leases   lease.Config
 	noLeases bool
-	start    time.Time // what stages measure time from
+	clock    *clock
 	loaded   atomic.Pointer[loaded]
 	flows    sync.Pool
 
@@ -91,7 +91,7 @@ func New(o Options) (*Engine, error) {
 		store: o.Store, deadline: o.Deadline, hooks: o.Hooks, ring: o.Pseudonyms,
 		local: o.Local, backstop: o.Backstop, override: o.Switch, gate: o.Gate,
 		leases: o.Leases, noLeases: o.NoLeases, instances: o.Instances,
-		start: time.Now().Add(-time.Second),
+		clock: newClock(),
 	}
 	e.flows.New = func() any { return newFlow(e) }
 	return e, nil
@@ -148,42 +148,14 @@ func (e *Engine) Check(ctx context.Context, r *weir.Request, d *weir.Decision) e
 	// it would gain is a goroutine that returns before its memory is free.
 	f := e.flows.Get().(*flow)
 	f.begin(r, d, nil)
-	f.run()
-	err := f.waiter.wait()
+	decided, err := f.prepare()
+	if decided {
+		f.tell(err)
+	} else {
+		f.waiter.begin()
+		e.store.Submit(&f.batch, f.complete)
+		err = f.waiter.wait()
+	}
 	e.flows.Put(f)
-	return err
-}
-
-// waiter is what Check waits for. A store in memory answers before it is waited
-// for, and then no channel is touched.
-type waiter struct {
-	state atomic.Uint32
-	wake  chan struct{} // of 1
-	err   error
-}
-
-// The states of a waiter.
-const (
-	waiterOpen     = iota
-	waiterAnswered // before anyone waited
-	waiterAwaited
-)
-
-// answer ends the wait. Nothing of w is touched afterwards.
-func (w *waiter) answer(err error) {
-	w.err = err
-	if w.state.Swap(waiterAnswered) == waiterAwaited {
-		w.wake <- struct{}{}
-	}
-}
-
-// wait returns the answer, and makes w ready for another.
-func (w *waiter) wait() error {
-	if w.state.Swap(waiterAwaited) == waiterOpen {
-		<-w.wake
-	}
-	err := w.err
-	w.err = nil
-	w.state.Store(waiterOpen)
 	return err
 }

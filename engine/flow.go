@@ -17,8 +17,9 @@ type flow struct {
 	dec    *weir.Decision
 	done   func(error) // nil when waiter is waited for
 	waiter waiter
-	began  time.Time
+	began  instant
 	took   time.Duration // until the store answered; 0 when it was not asked
+	anchor *anchor       // that began is told by
 	under  *loaded
 	shut   bool // a limit of 0 applies: denied, whatever the store says
 	inside bool // passed the gate, and has not left
@@ -40,10 +41,14 @@ func newFlow(e *Engine) *flow {
 
 func (f *flow) begin(r *weir.Request, d *weir.Decision, done func(error)) {
 	f.req, f.dec, f.done = r, d, done
-	f.began, f.took = time.Now(), 0
+	f.began, f.took = f.engine.clock.now(), 0
+	f.anchor = f.engine.clock.at(f.began)
 	f.ask.Entry, f.inside = nil, false
 	f.under = f.engine.loaded.Load()
-	*d = weir.Decision{At: weir.MicrosAt(f.began), Charges: d.Charges[:0], Matched: d.Matched[:0], RuleIndex: -1}
+	// Not in one literal: that would be made elsewhere, and copied.
+	charges, matched := d.Charges[:0], d.Matched[:0]
+	*d = weir.Decision{}
+	d.At, d.Charges, d.Matched, d.RuleIndex = f.anchor.micros(f.began), charges, matched, -1
 }
 
 // run resolves the request and hands it to the store, or answers it at once.
@@ -86,9 +91,13 @@ func (f *flow) prepare() (decided bool, err error) {
 		return true, nil
 	}
 	e := &f.batch.Entries[0]
-	*e = weir.Entry{Charges: f.plan.Charges, ID: f.req.ID, Outcomes: e.Outcomes[:0]}
+	e.Charges, e.ID, e.Outcomes = f.plan.Charges, f.req.ID, e.Outcomes[:0]
+	e.Admitted, e.Replayed, e.Now, e.Err = false, false, 0, nil
+	if f.stages(e) {
+		return true, nil
+	}
 	f.batch.Deadline = f.deadline()
-	return f.stages(e), nil
+	return false, nil
 }
 
 // deadline is the earliest of the engine's, the rules' and the request's.
@@ -97,7 +106,7 @@ func (f *flow) deadline() time.Time {
 	if f.plan.Deadline > 0 && f.plan.Deadline < limit {
 		limit = f.plan.Deadline
 	}
-	at := f.began.Add(limit)
+	at := f.anchor.time(f.began + limit)
 	if d := f.req.Deadline; !d.IsZero() && d.Before(at) {
 		return d
 	}
@@ -106,7 +115,7 @@ func (f *flow) deadline() time.Time {
 
 // answered is the store's callback.
 func (f *flow) answered(*weir.Batch) {
-	f.took = time.Since(f.began)
+	f.took = f.engine.clock.now() - f.began
 	f.finish(f.conclude())
 }
 
@@ -156,31 +165,33 @@ func (e *Engine) panicked(p any) {
 // finish calls back, and makes the flow ready for another request. Nothing of
 // it is touched afterwards; one that is waited for is given back by who waits.
 func (f *flow) finish(err error) {
-	e, r, d, done, began, took := f.engine, f.req, f.dec, f.done, f.began, f.took
-	f.req, f.dec, f.done, f.under = nil, nil, nil, nil
-	if done != nil {
-		e.flows.Put(f)
-	}
-	if err == nil {
-		e.decided(r, d, began, took)
-	}
+	e, done := f.engine, f.done
+	f.tell(err)
 	if done == nil {
 		f.waiter.answer(err)
 		return
 	}
+	e.flows.Put(f)
 	e.callBack(done, err)
 }
 
-// decided tells the hook. One that panics must not keep the answer back.
-func (e *Engine) decided(r *weir.Request, d *weir.Decision, began time.Time, took time.Duration) {
-	if e.hooks.Decided == nil {
-		return
+// tell tells the hook, and lets go of what the caller owns.
+func (f *flow) tell(err error) {
+	if err == nil && f.engine.hooks.Decided != nil {
+		f.decided()
 	}
+	f.req, f.dec, f.done, f.under = nil, nil, nil, nil
+}
+
+// decided calls the hook. One that panics must not keep the answer back.
+func (f *flow) decided() {
+	e := f.engine
 	defer e.recovered()
+	took := f.took
 	if took == 0 {
-		took = time.Since(began)
+		took = e.clock.now() - f.began
 	}
-	e.hooks.Decided(r, d, took)
+	e.hooks.Decided(f.req, f.dec, took)
 }
 
 // callBack answers. A callback that panics is the caller's fault, and must not

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/internal/key"
 	"github.com/weirlimit/weir/internal/keytable"
@@ -71,10 +73,8 @@ func (f *flow) describeAsk(entry *weir.Entry) {
 		}
 		h.Strict = h.Strict || u.Rule.Fail == policy.FailLocal
 	}
-	f.ask = stage.Ask{
-		Now: weir.Micros(f.began.Sub(f.engine.start).Microseconds()), Serial: f.under.serial,
-		Entry: entry, Hints: f.hints,
-	}
+	f.ask.Now, f.ask.Took, f.ask.Serial = weir.Micros(f.began/time.Microsecond), 0, f.under.serial
+	f.ask.Entry, f.ask.Hints = entry, f.hints
 }
 
 // spansTags tells whether the charges may live in several slots: what was

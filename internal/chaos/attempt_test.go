@@ -46,21 +46,26 @@ func try(t testing.TB, f func(t testing.TB)) *attempt {
 		})
 	})
 	a.in(func() { f(a) })
+	a.cleanUp()
+	cancel()
+	beating.Wait()
+	return a
+}
+
+// cleanUp runs the cleanups, the last first, also those they add.
+func (a *attempt) cleanUp() {
 	for {
 		a.mu.Lock()
 		n := len(a.mu.cleanups)
 		if n == 0 {
 			a.mu.Unlock()
-			break
+			return
 		}
 		next := a.mu.cleanups[n-1]
 		a.mu.cleanups = a.mu.cleanups[:n-1]
 		a.mu.Unlock()
 		a.in(next)
 	}
-	cancel()
-	beating.Wait()
-	return a
 }
 
 // in runs f on a goroutine of its own, which FailNow may end.

@@ -8,26 +8,30 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weirlimit/weir/internal/key"
 	"github.com/weirlimit/weir/internal/redistest"
 )
 
-// onCluster starts a cluster with a weir serve before it, under load. With
-// require-full-coverage, which is Redis's default, all shards refuse while one
-// is away: docs/redis.md says to turn it off.
-func onCluster(t testing.TB, f form, n int, within time.Duration) (*redistest.Cluster, *rig) {
+// withoutFullCoverage: with require-full-coverage, which is Redis's default, all
+// shards refuse while one is away. docs/redis.md says to turn it off.
+var withoutFullCoverage = redistest.WithConfig("cluster-require-full-coverage", "no")
+
+// onCluster has a weir serve before the shared cluster, under load. A row that
+// leaves it other than it was spoils it.
+func onCluster(t testing.TB, f form, within time.Duration, spoils bool) (*redistest.Cluster, *rig) {
 	t.Helper()
-	c, r := beforeCluster(t, f, n, within)
+	c := shared.take(t, spoils)
+	r := serveBefore(t, c, f, within)
 	r.load()
 	return c, r
 }
 
-// beforeCluster is onCluster without the load.
-func beforeCluster(t testing.TB, f form, n int, within time.Duration) (*redistest.Cluster, *rig) {
+// serveBefore starts a weir serve before a cluster.
+func serveBefore(t testing.TB, c *redistest.Cluster, f form, within time.Duration) *rig {
 	t.Helper()
-	c := redistest.StartCluster(t, n, n, redistest.WithConfig("cluster-require-full-coverage", "no"))
 	w := serve(t, launch{args: []string{"--redis", strings.Join(c.Addrs(), ",")}, deadline: within})
 	w.awaitReady()
-	return c, newRig(t, f, w)
+	return newRig(t, f, w)
 }
 
 // awaitDegraded waits until a client was given a degraded answer, and holds that
@@ -46,7 +50,7 @@ func (r *rig) awaitDegraded() {
 }
 
 func killPrimary(t testing.TB, f form) *outcome {
-	c, r := onCluster(t, f, 3, deadline)
+	c, r := onCluster(t, f, deadline, true)
 	victim := c.Primaries()[0]
 	replica := c.ReplicasOf(victim)[0]
 	before := r.mark("kill -9")
@@ -66,7 +70,7 @@ func killPrimary(t testing.TB, f form) *outcome {
 }
 
 func stopPrimary(t testing.TB, f form) *outcome {
-	c, r := onCluster(t, f, 3, deadline)
+	c, r := onCluster(t, f, deadline, false)
 	victim := c.Primaries()[0]
 	replica := c.ReplicasOf(victim)[0]
 	before := r.mark("SIGSTOP")
@@ -91,9 +95,11 @@ func stopPrimary(t testing.TB, f form) *outcome {
 }
 
 // reshard moves 1000 slots with their keys, one tenant's among them in any case.
+// The cluster is not used again: its slots are not spread evenly any more.
 func reshard(t testing.TB, f form) *outcome {
-	c, r := onCluster(t, f, 3, f.unfelt)
-	from, to := c.Primaries()[0], c.Primaries()[1]
+	c, r := onCluster(t, f, f.unfelt, true)
+	from := c.NodeForSlot(0)
+	to := c.NodeForSlot(key.Slots - 1)
 	slots := make([]int, 1000)
 	for i := range slots {
 		slots[i] = i
@@ -115,7 +121,7 @@ func reshard(t testing.TB, f form) *outcome {
 const failoverPause = 250 * time.Millisecond
 
 func gracefulFailover(t testing.TB, f form) *outcome {
-	c, r := onCluster(t, f, 3, failoverPause)
+	c, r := onCluster(t, f, failoverPause, false)
 	replica := c.ReplicasOf(c.Primaries()[0])[0]
 	before := r.mark("failover")
 	c.Failover(replica)

@@ -38,7 +38,7 @@ const (
 var (
 	shortForm = form{
 		name: "short", seed: 1, rate: 400, keys: 40, slack: 50 * time.Millisecond, unfelt: 60 * time.Millisecond,
-		warm: 700 * time.Millisecond, fault: time.Second, after: 800 * time.Millisecond, many: 12_000,
+		warm: 600 * time.Millisecond, fault: 800 * time.Millisecond, after: 800 * time.Millisecond, many: 8_000,
 	}
 	longForm = form{
 		name: "long", seed: 1, rate: 1000, keys: 60, slack: 5 * time.Millisecond, unfelt: deadline,

@@ -27,8 +27,8 @@ var scenarios = []scenario{
 	{"resets", faultSlow, boundsSlow, resets},
 	{"half-open", faultSlow, boundsSlow, halfOpen},
 	{"partition", faultPartition, boundsPartition, partition},
-	{"reshard", faultReshard, boundsReshard, reshard},
 	{"graceful failover", faultReshard, boundsReshard, gracefulFailover},
+	{"reshard", faultReshard, boundsReshard, reshard},
 	{"SCRIPT FLUSH", faultFlush, boundsFlush, scriptFlush},
 	{"FLUSHALL", faultFlush, boundsFlush, flushAll},
 	{"empty restart", faultFlush, boundsFlush, emptyRestart},
@@ -83,6 +83,8 @@ func TestChaos(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	shared.root = t
+	t.Cleanup(shared.end)
 	var outcomes []*outcome
 	for _, s := range scenarios {
 		began := time.Now()

@@ -27,7 +27,8 @@ const (
 // few tight tenants of other rows the failed shard would have what chance puts
 // there, and not a tenth.
 func oneOfTen(t testing.TB, f form) *outcome {
-	c, r := beforeCluster(t, f, tenths, deadline)
+	c := redistest.StartCluster(t, tenths, tenths, withoutFullCoverage)
+	r := serveBefore(t, c, f, deadline)
 	victim := c.Primaries()[0]
 	if c.NodeForSlot(0) != victim || c.NodeForSlot(tenthSlots-1) != victim || c.NodeForSlot(tenthSlots) == victim {
 		t.Fatalf("the first primary does not have the first %d slots", tenthSlots)

@@ -20,8 +20,10 @@ import (
 // peer could know is answered, what comes after is not.
 func TestShutdown(t *testing.T) {
 	held := make(chan *Call, 2)
+	var served atomic.Int64
 	s, addr := start(t, Options{Methods: map[string]Handler{
-		echoPath: echo, "/test.Echo/Held": HandlerFunc(func(c *Call, _ []byte) { held <- c }),
+		echoPath:          HandlerFunc(func(c *Call, msg []byte) { served.Add(1); c.Reply(msg) }),
+		"/test.Echo/Held": HandlerFunc(func(c *Call, _ []byte) { held <- c }),
 	}})
 	p := newPeer(t, addr)
 	p.call(1, "/test.Echo/Held", "")
@@ -58,6 +60,9 @@ func TestShutdown(t *testing.T) {
 	_ = p.nc.Close()
 	if err := <-down; err != nil {
 		t.Error(err)
+	}
+	if n := served.Load(); n != 1 {
+		t.Errorf("%d calls were served, not the one that crossed", n)
 	}
 }
 

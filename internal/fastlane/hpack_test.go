@@ -55,6 +55,13 @@ func (w *twins) decode(block []byte) (difference string, ok bool) {
 			return fmt.Sprintf("field %d (%q %q): kind %d meaning %d", i, o.name, o.value, o.kind, o.meaning), true
 		}
 	}
+	var used int
+	for i := range w.ours.table.n {
+		used += w.ours.table.at(i).size()
+	}
+	if t := &w.ours.table; used != t.used || used > defaultTable-t.less {
+		return fmt.Sprintf("the table counts %d bytes of %d, and holds %d", t.used, defaultTable-t.less, used), true
+	}
 	return "", true
 }
 
@@ -75,7 +82,7 @@ func TestDecoderAgrees(t *testing.T) {
 			many = 200
 		}
 		for range many {
-			f := hpack.HeaderField{Name: fmt.Sprintf("name-%d", r.IntN(20)), Value: strings.Repeat("v", r.IntN(80)), Sensitive: r.IntN(9) == 0}
+			f := hpack.HeaderField{Name: fmt.Sprintf("name-%d", r.IntN(20)), Value: strings.Repeat(fmt.Sprint(r.IntN(1000)), r.IntN(40)), Sensitive: r.IntN(9) == 0}
 			switch r.IntN(6) {
 			case 0:
 				f = hpack.HeaderField{Name: "grpc-timeout", Value: fmt.Sprintf("%du", r.IntN(1e8))}
@@ -111,6 +118,22 @@ func FuzzDecoder(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestFieldsOutliveTheTable refers to an entry, and in the same block inserts so
+// much that the table is renewed several times.
+func TestFieldsOutliveTheTable(t *testing.T) {
+	w := newTwins()
+	if diff, ok := w.decode([]byte("\x40\x04keep\x02me")); diff != "" || !ok {
+		t.Fatal(diff)
+	}
+	block := []byte("\xbe")
+	for i := range 600 {
+		block = append(block, fmt.Sprintf("\x40\x04%04d\x28%040d\xbe", i, i)...)
+	}
+	if diff, ok := w.decode(block); diff != "" || !ok {
+		t.Error(diff)
+	}
 }
 
 // TestListBound decodes a list that is too large: what follows is still right.

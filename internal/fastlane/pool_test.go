@@ -3,7 +3,6 @@ package fastlane
 import (
 	"context"
 	"io"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -75,20 +74,17 @@ func TestSlowHandlerIsNotBuriedInBytes(t *testing.T) {
 			sent += 60_000
 		}
 	}
-	var s *exchange
-	o.Pool.mu.Lock()
-	for _, x := range o.Pool.mu.owners {
-		s = x
+	lent := func() int {
+		o.Pool.mu.Lock()
+		defer o.Pool.mu.Unlock()
+		return len(o.Pool.mu.owners)
 	}
-	o.Pool.mu.Unlock()
-	for range 1000 { // until it reads no more
-		runtime.Gosched()
+	for lent() < freeLoans && t.Context().Err() == nil {
+		time.Sleep(time.Millisecond)
 	}
-	s.conn.mu.Lock()
-	loans := len(s.loans)
-	s.conn.mu.Unlock()
-	if most := freeLoans + 2*(64<<10+grpcPrefixLen)/maxFrame + 2; loans > most || loans < freeLoans {
-		t.Errorf("%d buffers are read into, %d at most", loans, most)
+	time.Sleep(20 * time.Millisecond) // in which more would be read
+	if n, most := lent(), freeLoans+2*(64<<10+grpcPrefixLen)/maxFrame+2; n > most {
+		t.Errorf("%d buffers are read into, %d at most", n, most)
 	}
 	close(goOn)
 	for range 40 {
@@ -102,10 +98,10 @@ func TestSlowHandlerIsNotBuriedInBytes(t *testing.T) {
 	if o := p.outcome(1); o.fields["grpc-status"] != "0" {
 		t.Error(o)
 	}
-	o.Pool.mu.Lock()
-	defer o.Pool.mu.Unlock()
-	if n := len(o.Pool.mu.owners); n > 0 {
-		t.Errorf("%d buffers are still known", n)
+	for deadline := time.Now().Add(10 * time.Second); lent() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d buffers are still known", lent())
+		}
 	}
 }
 

@@ -77,7 +77,13 @@ func TestProtocol(t *testing.T) {
 			p.await(http2.FrameSettings)
 			p.dec.SetAllowedMaxDynamicTableSize(0)
 			p.call(3, echoPath, "hi")
-			if o := p.outcome(3); o.String() != hi {
+			f := p.await(http2.FrameHeaders).(*http2.HeadersFrame)
+			if b := f.HeaderBlockFragment(); b[0] != emptyTable {
+				p.t.Fatalf("the block %x does not say that the table is empty", b)
+			}
+			_, err := p.dec.DecodeFull(f.HeaderBlockFragment())
+			p.must(err)
+			if o := p.outcome(3); o.fields["grpc-status"] != "0" {
 				p.t.Fatal(o)
 			}
 			p.call(5, echoPath, "hi")

@@ -32,6 +32,7 @@ type askedDescriptor struct {
 type askedLimit struct {
 	perUnit uint32
 	unit    typev3.RateLimitUnit
+	units   uint32 // to a window; 0 is 1
 }
 
 func (a *asked) reset() {
@@ -78,7 +79,9 @@ func (a *asked) read(in *pb.RateLimitRequest) {
 			d.hasHits, d.hits = true, hits.GetValue()
 		}
 		if l := from.GetLimit(); l != nil {
-			d.hasLimit, d.limit = true, askedLimit{perUnit: l.GetRequestsPerUnit(), unit: l.GetUnit()}
+			d.hasLimit, d.limit = true, askedLimit{
+				perUnit: l.GetRequestsPerUnit(), unit: l.GetUnit(), units: l.GetUnitMultiplier().GetValue(),
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package rls
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/weirlimit/weir"
@@ -24,6 +25,11 @@ func (o *overrides) meter(in askedLimit, compat bool) (*weir.Meter, *weir.Error)
 	if window == 0 {
 		return nil, invalid("limit.unit", "invalid rate limit unit '"+in.unit.String()+"'")
 	}
+	units := weir.Micros(max(1, in.units))
+	if units > weir.MaxWindow/window {
+		return nil, invalid("limit.unit_multiplier", fmt.Sprintf("a window of %d units is longer than a year", units))
+	}
+	window *= units
 	l := weir.Limit{Algorithm: weir.SlidingWindow, Count: int64(in.perUnit), Window: window}
 	if compat {
 		l.Algorithm = weir.FixedWindow

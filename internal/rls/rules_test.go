@@ -11,6 +11,7 @@ import (
 	typev3 "github.com/envoyproxy/go-control-plane/envoy/type/v3"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/weirlimit/weir/internal/rls"
 )
@@ -191,6 +192,19 @@ func TestEveryRule(t *testing.T) {
 				t.Errorf("got %v", out)
 			}
 		})
+		t.Run("a request's own window", func(t *testing.T) {
+			own := d("tenant", "own window")
+			own.Limit = &common.RateLimitDescriptor_RateLimitOverride{
+				RequestsPerUnit: 1, Unit: typev3.RateLimitUnit_HOUR, UnitMultiplier: wrapperspb.UInt32(12),
+			}
+			st := s.ask(0, own).GetStatuses()[0]
+			if st.GetCurrentLimit().GetRequestsPerUnit() != 2 || st.GetCurrentLimit().GetUnit() != pb.RateLimitResponse_RateLimit_DAY {
+				t.Errorf("1 in 12 hours: %v", st)
+			}
+			if out := s.ask(0, own); out.GetOverallCode() != over {
+				t.Errorf("got %v", out)
+			}
+		})
 		t.Run("what units cannot say", func(t *testing.T) {
 			if l := s.ask(0, d("half", "x")).GetStatuses()[0].GetCurrentLimit(); l.GetUnit() != pb.RateLimitResponse_RateLimit_SECOND && l.GetUnit() != pb.RateLimitResponse_RateLimit_HOUR {
 				t.Errorf("240 in two minutes: %v", l)
@@ -234,6 +248,10 @@ func TestDenialsCount(t *testing.T) {
 func TestBadRequests(t *testing.T) {
 	each(t, func(t *testing.T, serve opener, compat bool) {
 		s := serve(rls.Options{Compat: compat}, config)
+		long := d("tenant", "a")
+		long.Limit = &common.RateLimitDescriptor_RateLimitOverride{
+			RequestsPerUnit: 1, Unit: typev3.RateLimitUnit_YEAR, UnitMultiplier: wrapperspb.UInt32(math.MaxUint32),
+		}
 		unknown := d("tenant", "a")
 		unknown.Limit = &common.RateLimitDescriptor_RateLimitOverride{RequestsPerUnit: 1}
 		many := make([]*common.RateLimitDescriptor, rls.MaxDescriptors+1)
@@ -247,6 +265,7 @@ func TestBadRequests(t *testing.T) {
 			"domain":      {&pb.RateLimitRequest{Descriptors: []*common.RateLimitDescriptor{d("k", "v")}}, "rate limit domain must not be empty"},
 			"descriptors": {&pb.RateLimitRequest{Domain: "test"}, "rate limit descriptor list must not be empty"},
 			"unit":        {&pb.RateLimitRequest{Domain: "test", Descriptors: []*common.RateLimitDescriptor{unknown}}, "invalid rate limit unit"},
+			"multiplier":  {&pb.RateLimitRequest{Domain: "test", Descriptors: []*common.RateLimitDescriptor{long}}, "longer than a year"},
 			"many":        {&pb.RateLimitRequest{Domain: "test", Descriptors: many}, "more than 16"},
 			"long domain": {&pb.RateLimitRequest{Domain: strings.Repeat("x", 257), Descriptors: []*common.RateLimitDescriptor{d("k", "v")}}, "longer than 256"},
 			"long key":    {&pb.RateLimitRequest{Domain: "test", Descriptors: []*common.RateLimitDescriptor{d(strings.Repeat("x", 257), "v")}}, "longer than 256"},

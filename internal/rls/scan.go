@@ -20,9 +20,9 @@ const (
 	tagKey   = 1<<3 | pbwire.Bytes // of Entry
 	tagValue = 2<<3 | pbwire.Bytes
 
-	tagPerUnit        = 1<<3 | pbwire.Varint // of RateLimitOverride
-	tagUnit           = 2<<3 | pbwire.Varint
-	tagUnitMultiplier = 3<<3 | pbwire.Bytes
+	tagPerUnit    = 1<<3 | pbwire.Varint // of RateLimitOverride
+	tagUnit       = 2<<3 | pbwire.Varint
+	tagMultiplier = 3<<3 | pbwire.Bytes
 
 	tagWrapped = 1<<3 | pbwire.Varint // of UInt64Value and UInt32Value
 )
@@ -99,9 +99,10 @@ func (l *askedLimit) scan(outer *pbwire.Reader) {
 			l.perUnit = uint32(r.Varint())
 		case tagUnit:
 			l.unit = typev3.RateLimitUnit(r.Varint())
-		case tagUnitMultiplier:
-			var unused uint64
-			scanWrapped(&r, &unused)
+		case tagMultiplier:
+			units := uint64(l.units)
+			scanWrapped(&r, &units)
+			l.units = uint32(units)
 		default:
 			r.Skip()
 		}

@@ -59,6 +59,8 @@ func messages(t testing.TB) map[string][]byte {
 		"too many hits":              ask(withHits(d("tenant", "a"), 1<<63)),
 		"a limit in two parts":       within("\x12\x02\x08\x05\x12\x02\x10\x01"),
 		"hits in two parts":          within("\x1a\x02\x08\x05\x1a\x00"),
+		"a multiplier in two parts":  within("\x12\x0e\x1a\x02\x08\x05\x08\x01\x10\x01\x1a\x04\x08\x81\x80\x00"),
+		"too long a window":          within("\x12\x0c\x08\x01\x10\x04\x1a\x06\x08\xff\xff\xff\xff\x0f"),
 		"a bad multiplier":           within("\x12\x03\x1a\x01\x08"),
 		"a bad limit":                within("\x12\x01\x08"),
 		"bad hits":                   within("\x1a\x01\x08"),
@@ -121,7 +123,7 @@ func plainly(a *rls.Asked) (out []any) {
 		}
 		out = append(out,
 			d.FieldByName("entries").Int(), d.FieldByName("refund").Bool(), d.FieldByName("hasHits").Bool(),
-			d.FieldByName("hits").Uint(), d.FieldByName("hasLimit").Bool(), limit.Field(0).Uint(), limit.Field(1).Int())
+			d.FieldByName("hits").Uint(), d.FieldByName("hasLimit").Bool(), limit.Field(0).Uint(), limit.Field(1).Int(), limit.Field(2).Uint())
 	}
 	return out
 }

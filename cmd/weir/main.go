@@ -62,7 +62,7 @@ Start with: weir try`,
 	root.AddCommand(
 		newServe(sys), newCheck(sys), newLint(sys), newExplain(sys),
 		newConfig(sys, newServe(sys)), // with a serve of its own, whose flags it sets
-		newAPIKey(sys), newSalt(sys), newSwitch(sys), newDoctor(sys), newTry(sys), newVersion(), newMan(),
+		newAPIKey(sys), newSalt(sys), newSwitch(sys), newDoctor(sys), newBench(sys), newTry(sys), newVersion(), newMan(),
 	)
 	return root
 }

@@ -52,6 +52,7 @@ type Sample struct {
 	OK        uint64
 	Denied    uint64
 	Failed    uint64
+	Status    int `json:",omitempty"` // grpc-status of one that failed
 	Unsent    uint64
 	Sources   map[string]float64 `json:",omitempty"` // Weir's own count of where decisions came from, as shares
 }

@@ -197,7 +197,7 @@ func (sc Scenario) check(sys System, s Sample) error {
 	case all == 0:
 		return fmt.Errorf("%s: no answers", sys.Name)
 	case float64(s.Failed) > few*all:
-		return fmt.Errorf("%s: %d of %.0f requests failed", sys.Name, s.Failed, all)
+		return fmt.Errorf("%s: %d of %.0f requests failed, grpc-status %d", sys.Name, s.Failed, all, s.Status)
 	case sc.Name == DeniedFlood && denied < 1-few, sc.Name != DeniedFlood && denied > 0:
 		return fmt.Errorf("%s: %.2f%% of the requests were denied", sys.Name, denied*100)
 	case sc.Redis && sys.Ours && s.Sources["store"] < 1-few:

@@ -128,6 +128,6 @@ func (m *meter) sample(t *rlsload.Tally) Sample {
 	return Sample{
 		Rate: t.Rate(), P50: ms(0.5), P99: ms(0.99), P999: ms(0.999),
 		Server: each(0), RedisCPU: each(1), Generator: each(2),
-		OK: t.OK, Denied: t.Denied, Failed: t.Failed, Unsent: t.Unsent,
+		OK: t.OK, Denied: t.Denied, Failed: t.Failed, Status: t.Status, Unsent: t.Unsent,
 	}
 }

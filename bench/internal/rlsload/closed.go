@@ -33,7 +33,7 @@ type Tally struct {
 	Denied   uint64
 	Failed   uint64 // no decision: another grpc-status, or an answer that is none
 	Status   int    // the last of the other grpc-statuses
-	Unsent   uint64 // of an open loop: due, but too many were under way
+	Unsent   uint64 // of an open loop: due, but too many others were
 	Latency  latency.Histogram
 }
 

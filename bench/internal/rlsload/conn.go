@@ -18,6 +18,15 @@ type call struct {
 	body   []byte
 }
 
+// postponed is a call that is due and has no place yet.
+type postponed struct {
+	i   uint64
+	due time.Duration
+}
+
+// maxPostponed bounds them: minutes of what a server can do.
+const maxPostponed = 1 << 20
+
 // slots is how many calls a connection can have under way; a power of two.
 const slots = 1 << 13
 
@@ -35,6 +44,8 @@ type conn struct {
 		window  int64  // bytes of DATA that the server takes
 		calls   [slots]call
 		waiting int // calls under way
+		streams int // calls that the server lets be under way
+		later   []postponed
 	}
 
 	in       []byte // read and not parsed yet: in[from:to]
@@ -58,7 +69,7 @@ func dial(ctx context.Context, addr string) (*conn, error) {
 		return nil, err
 	}
 	c := &conn{nc: nc, in: make([]byte, 64<<10), statuses: newStatusReader()}
-	c.mu.next, c.mu.window = 1, firstWindow
+	c.mu.next, c.mu.window, c.mu.streams = 1, firstWindow, slots
 	if err := c.greet(addr); err != nil {
 		return nil, errors.Join(fmt.Errorf("greet %s: %w", addr, err), nc.Close())
 	}

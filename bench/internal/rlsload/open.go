@@ -87,13 +87,9 @@ func (r *openRun) send(ctx context.Context, t *Tally) error {
 	for i := uint64(0); ; {
 		now := time.Since(r.began)
 		edge(r.WarmUp, now, 0)
-		if now >= end || ctx.Err() != nil {
-			edge(r.WarmUp, end, 0)
-			edge(end, end, 1)
-			return nil
-		}
-		for ; r.at(i) <= now; i++ {
-			if err := r.conns[i%uint64(r.Conns)].send(r.Script, i, r.at(i)); err != nil {
+		// Who was held up at the end still sends all that was due before it.
+		for ; r.at(i) <= now && r.at(i) < end; i++ {
+			if err := r.conns[i%uint64(r.Conns)].sendOrPostpone(r.Script, i, r.at(i)); err != nil {
 				if r.at(i) >= r.WarmUp {
 					t.Unsent++
 				}
@@ -103,6 +99,11 @@ func (r *openRun) send(ctx context.Context, t *Tally) error {
 			if err := c.flush(); err != nil {
 				return err
 			}
+		}
+		if now >= end || ctx.Err() != nil {
+			edge(r.WarmUp, end, 0)
+			edge(end, end, 1)
+			return nil
 		}
 		if wait := r.at(i) - time.Since(r.began); wait > 0 {
 			ts := syscall.NsecToTimespec(int64(wait))
@@ -139,7 +140,8 @@ func (r *openRun) read(c *conn, t *Tally) error {
 		case err != nil:
 			return err
 		}
-		if err := c.flush(); err != nil { // acknowledgements
+		c.resume(r.Script)
+		if err := c.flush(); err != nil { // what was postponed, and acknowledgements
 			return err
 		}
 	}

@@ -87,8 +87,8 @@ func (c *conn) handle(f frame, done func(reply)) error {
 	return nil
 }
 
-// settings acknowledges. Streams are short and few, so what servers allow of
-// both is more than is used.
+// settings acknowledges, and keeps to the number of streams that the server
+// allows. Requests are short, so what it allows of their length is enough.
 func (c *conn) settings(f frame) error {
 	if f.flags&flagAck != 0 {
 		return nil
@@ -97,6 +97,11 @@ func (c *conn) settings(f frame) error {
 		id, v := binary.BigEndian.Uint16(p), binary.BigEndian.Uint32(p[2:])
 		if id == settingInitialWindow && v < maxFrame || id == settingMaxStreams && v < 100 {
 			return fmt.Errorf("setting %d is %d, too little to measure", id, v)
+		}
+		if id == settingMaxStreams {
+			c.mu.Lock()
+			c.mu.streams = int(min(v, slots))
+			c.mu.Unlock()
 		}
 	}
 	c.queue(appendFrameHeader(nil, 0, frameSettings, flagAck, 0))

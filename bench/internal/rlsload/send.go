@@ -7,6 +7,39 @@ import "time"
 func (c *conn) send(s Script, i uint64, due time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.sendLocked(s, i, due)
+}
+
+// sendOrPostpone is send, but a call that has no place waits for one, behind
+// those that wait already.
+func (c *conn) sendOrPostpone(s Script, i uint64, due time.Duration) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.mu.later) == 0 && c.sendLocked(s, i, due) == nil {
+		return nil
+	}
+	if len(c.mu.later) == maxPostponed {
+		return errFull
+	}
+	c.mu.later = append(c.mu.later, postponed{i, due})
+	return nil
+}
+
+// resume sends those postponed calls for which there is a place now.
+func (c *conn) resume(s Script) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := 0
+	for n < len(c.mu.later) && c.sendLocked(s, c.mu.later[n].i, c.mu.later[n].due) == nil {
+		n++
+	}
+	c.mu.later = append(c.mu.later[:0], c.mu.later[n:]...)
+}
+
+func (c *conn) sendLocked(s Script, i uint64, due time.Duration) error {
+	if c.mu.waiting >= c.mu.streams {
+		return errFull
+	}
 	k := c.freeLocked()
 	if k == nil {
 		return errFull
@@ -59,9 +92,9 @@ func (c *conn) flush() error {
 	return err
 }
 
-// underWay is how many calls are not answered.
+// underWay is how many calls are not answered, the postponed among them.
 func (c *conn) underWay() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.mu.waiting
+	return c.mu.waiting + len(c.mu.later)
 }

@@ -78,8 +78,8 @@ func (d *nativeDomain) applied(pol *nativePolicy, q *query, now weir.Micros) Exp
 	} else if pol.plans != nil && q.plan != "" {
 		why = "its own limits: it has none for plan " + q.plan
 	}
-	if own, ok := d.overrides.Limits(d.name, pol.rule.ID, values, now); ok {
-		limits, why = splitMeters(own), "limits of this counter's own"
+	if own, ok := d.ownLimits(pol, values, now); ok {
+		limits, why = own, "limits of this counter's own"
 	}
 	if len(limits.all) == 0 {
 		why += ", which are none"

@@ -16,7 +16,7 @@ type nativeDomain struct {
 	byID      map[string]int32
 	tenants   map[string]string // tenant to plan
 	index     matchIndex
-	overrides Overrides
+	overrides Overrides // nil for none
 	splitter  splitter
 
 	priorities []RoutePriority // in the order of files, and as written in them
@@ -54,10 +54,7 @@ func compileNative(files []*File, o Options) (map[string]*nativeDomain, []Proble
 		domains: map[string]*nativeDomain{},
 		meters:  map[weir.Limit]*weir.Meter{},
 		tenants: map[string]map[string]Position{},
-		private: o.private(), lease: o.Lease,
-	}
-	if c.overrides = o.Overrides; c.overrides == nil {
-		c.overrides = NoOverrides{}
+		private: o.private(), lease: o.Lease, overrides: o.Overrides,
 	}
 	for _, f := range files {
 		if f.Native != nil && c.fits(f.Native) {

@@ -115,8 +115,11 @@ func (d *nativeDomain) apply(pol *nativePolicy, a *asking, p *Plan) error {
 		limits = d.limitsOf(pol, &a.query, values, p.Now)
 	}
 	p.values = values
-	if pol.partition < 0 {
+	switch {
+	case pol.partition < 0:
 		return a.charge(d, pol, limits, p, p.only(pol.tag))
+	case len(values) == 1 && !pol.hides[0]: // as most are
+		return a.charge(d, pol, limits, p, p.only(values[0]))
 	}
 	return a.charge(d, pol, limits, p, p.locate(pol.parts(values, p)))
 }
@@ -149,8 +152,8 @@ func (p *nativePolicy) lacks(name string, named bool) error {
 
 // limitsOf picks the limits: the counter's own, the plan's, the policy's.
 func (d *nativeDomain) limitsOf(pol *nativePolicy, q *query, values []string, now weir.Micros) meters {
-	if own, ok := d.overrides.Limits(d.name, pol.rule.ID, values, now); ok {
-		return splitMeters(own)
+	if own, ok := d.ownLimits(pol, values, now); ok {
+		return own
 	}
 	if q.plan != "" && pol.plans != nil {
 		if m, ok := pol.plans[q.plan]; ok {
@@ -158,6 +161,15 @@ func (d *nativeDomain) limitsOf(pol *nativePolicy, q *query, values []string, no
 		}
 	}
 	return pol.limits
+}
+
+// ownLimits are those of an override.
+func (d *nativeDomain) ownLimits(pol *nativePolicy, values []string, now weir.Micros) (meters, bool) {
+	if d.overrides == nil {
+		return meters{}, false
+	}
+	own, ok := d.overrides.Limits(d.name, pol.rule.ID, values, now)
+	return splitMeters(own), ok
 }
 
 // splitMeters finds where concurrency begins; an override gives it last, too.

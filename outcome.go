@@ -32,6 +32,9 @@ type Usage struct {
 // the one with least left. A group speaks through its member that passes first,
 // or has most left. It is -1 for an entry without outcomes.
 func (e *Entry) Binding() int {
+	if len(e.Outcomes) == 1 {
+		return 0
+	}
 	best := -1
 	for i := range e.Outcomes {
 		if !e.speaks(i) {

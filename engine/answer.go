@@ -33,11 +33,12 @@ func (f *flow) fill(e *weir.Entry, source weir.Source) {
 		u := &f.plan.Uses[i]
 		c := &e.Charges[u.Charge]
 		enforced = enforced || c.Mode != weir.Shadow
-		d.Charges = append(d.Charges, weir.Charged{
-			Rule: u.Rule.ID, Descriptor: u.Descriptor, Limit: u.Meter.Limit,
-			Cost: u.Cost, Mode: c.Mode, Outcome: e.Outcomes[u.Charge],
-		})
-		d.Delay = max(d.Delay, e.Outcomes[u.Charge].Delay)
+		o := &e.Outcomes[u.Charge]
+		d.Charges = append(d.Charges, weir.Charged{})
+		to := &d.Charges[len(d.Charges)-1] // in place: a literal would be copied
+		to.Rule, to.Descriptor, to.Limit = u.Rule.ID, u.Descriptor, u.Meter.Limit
+		to.Cost, to.Mode, to.Outcome = u.Cost, c.Mode, *o
+		d.Delay = max(d.Delay, o.Delay)
 	}
 	if !enforced && source == weir.SourceStore {
 		d.Source = weir.SourceShadow

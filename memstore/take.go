@@ -33,9 +33,16 @@ func (s *Store) decideOne(e *weir.Entry) error {
 	var buf digest
 	a := ask{meter: c.Meter, key: makeKey(s.seed, c.Key, &buf), now: e.Now}
 	owner := algo.OwnerOf(e.ID)
+	alone := c.Mode == weir.Enforce && c.Meter.Machine != weir.Slots // as Take, which is quicker
 	sh := s.shardOf(a.key.hash)
 	for attempt := range attempts {
-		res := sh.settle(&a, e, owner)
+		var res result
+		if alone {
+			res = sh.take(&a, c.Cost, &e.Outcomes[0])
+			e.Admitted = e.Outcomes[0].OK
+		} else {
+			res = sh.settle(&a, e, owner)
+		}
 		if res == decided {
 			return nil
 		}

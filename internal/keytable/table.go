@@ -35,7 +35,7 @@ func New[R any](capacity int) *Table[R] {
 // Lock returns the shard that id's record is in, locked. Its owner calls Unlock
 // and holds no second shard: they have no order.
 func (t *Table[R]) Lock(id ID) *Shard[R] {
-	s := &t.shards[id.hi>>32%uint64(len(t.shards))]
+	s := &t.shards[id.hi>>32&uint64(len(t.shards)-1)] // a power of two: a division is half of a search
 	s.mu.Lock()
 	return s
 }

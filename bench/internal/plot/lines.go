@@ -3,6 +3,7 @@ package plot
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -22,7 +23,7 @@ type Series struct {
 // Point has a figure with the least and the most that were measured.
 type Point struct {
 	X              float64 // above 0
-	Label          string  // of X; the longest series names the axis
+	Label          string  // of X
 	Y, Least, Most float64
 }
 
@@ -53,9 +54,7 @@ func (p Lines) SVG() string {
 	}
 	c.text(axisLeft, axisTop-12, "small", "start", p.Y)
 	c.text((axisLeft+axisRight)/2, axisBottom+42, "small", "middle", p.X)
-	for _, pt := range p.longest() {
-		c.text(x(pt.X), axisBottom+20, "small", "middle", pt.Label)
-	}
+	p.label(c, x)
 	for i, s := range p.Series {
 		p.draw(c, s, i%3, x, y)
 		at := axisBottom + 66 + 20*float64(i)
@@ -96,11 +95,18 @@ func (p Lines) bounds() (lo, hi, most float64) {
 	return lo, hi, most
 }
 
-func (p Lines) longest() (points []Point) {
+// label names the points of all series on the axis, where there is room.
+func (p Lines) label(c *canvas, x func(float64) float64) {
+	const room = 45
+	var at []float64
 	for _, s := range p.Series {
-		if len(s.Points) > len(points) {
-			points = s.Points
+		for _, pt := range s.Points {
+			here := x(pt.X)
+			if slices.ContainsFunc(at, func(v float64) bool { return math.Abs(v-here) < room }) {
+				continue
+			}
+			at = append(at, here)
+			c.text(here, axisBottom+20, "small", "middle", pt.Label)
 		}
 	}
-	return points
 }

@@ -99,9 +99,10 @@ func count(got map[int64]Answer) (n [Failures]int) {
 // bounds are.
 func TestEveryCallIsAnsweredOnce(t *testing.T) {
 	for name, s := range map[string]*server{
-		"plain":        {grow: true},
-		"one stream":   {grow: true, settings: appendSetting(nil, settingMaxStreams, 1)},
-		"no table":     {grow: true, settings: appendSetting(nil, settingTableSize, 0)},
+		"plain":        {grow: true, reads: true},
+		"miserly":      {miserly: true},
+		"one stream":   {grow: true, alone: true, settings: appendSetting(nil, settingMaxStreams, 1)},
+		"no table":     {grow: true, reads: true, settings: appendSetting(nil, settingTableSize, 0)},
 		"small window": {grow: true, settings: appendSetting(nil, settingInitialWindow, 13)},
 		"in pieces":    {grow: true, answer: inPieces},
 	} {
@@ -112,6 +113,9 @@ func TestEveryCallIsAnsweredOnce(t *testing.T) {
 				if a.Failure != OK || int64(a.Verdict) != n%100+1 {
 					t.Fatalf("call %d: %+v", n, a)
 				}
+			}
+			if n := s.wrongs.Load(); n != 0 {
+				t.Errorf("the client went beyond the server's bounds %d times", n)
 			}
 		})
 	}

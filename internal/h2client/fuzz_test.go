@@ -1,6 +1,7 @@
 package h2client
 
 import (
+	"encoding/binary"
 	"testing"
 	"time"
 
@@ -99,5 +100,55 @@ func TestBlocks(t *testing.T) {
 		if table > 0 && len(b.rest) != len(fields) {
 			t.Errorf("the block takes %d bytes for %d fields", len(b.rest), len(fields))
 		}
+	}
+}
+
+// TestTableChanges: the same bytes mean another thing once the table has changed.
+func TestTableChanges(t *testing.T) {
+	r := newReader()
+	for _, status := range []byte("123") {
+		add := append(append([]byte{0x88, 0x40, 11}, "grpc-status"...), 1, status)
+		for _, block := range [][]byte{add, {0x88, 0xbe}, {0x88, 0xbe}} {
+			m, err := r.read(block)
+			if err != nil || m.grpc != int(status-'0') || m.http != 200 {
+				t.Errorf("%x after %q: %+v, %v", block, status, m, err)
+			}
+		}
+	}
+	if len(r.known) != 1 {
+		t.Errorf("%d blocks are known, want the one that keeps the table", len(r.known))
+	}
+}
+
+// TestOwnWindowIsGivenBack: a server may send for ever, also to calls that were
+// given up.
+func TestOwnWindowIsGivenBack(t *testing.T) {
+	l := newLoad("x:1", 1, 1)
+	c := newConn(&l.o, requestFields(&l.o), func(Call, Answer) {})
+	if _, err := c.feed(appendHeader(nil, 0, kindSettings, 0, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := c.send(Call{}, 0); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	c.expire(1)
+	c.out = nil
+	data := append(appendHeader(nil, maxPayload, kindData, 0, 1), make([]byte, maxPayload)...)
+	for range 4 * ownWindow / maxPayload {
+		if _, err := c.feed(data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	back := uint32(0)
+	for b := c.out; len(b) > 0; {
+		f, n, err := cut(b)
+		if err != nil || n == 0 || f.kind != kindWindow || f.stream != 0 {
+			t.Fatalf("%+v, %v", f, err)
+		}
+		back += binary.BigEndian.Uint32(f.payload)
+		b = b[n:]
+	}
+	if back < 3*ownWindow {
+		t.Errorf("%d bytes of %d were given back", back, 4*ownWindow)
 	}
 }

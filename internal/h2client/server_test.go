@@ -5,7 +5,10 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
+
+	"golang.org/x/net/http2/hpack"
 )
 
 // server is an HTTP/2 server for tests that answers by hand, without a library:
@@ -19,8 +22,13 @@ type server struct {
 	begun func(c net.Conn)
 	// peek sees every frame.
 	peek func(f *frame)
-	// grow: give the client's window back.
-	grow bool
+	// grow: give the client's window back, at once; miserly: when it is used up.
+	grow, miserly bool
+	// alone: one stream at a time was allowed.
+	alone bool
+	// reads: decode request headers, with the table that the settings leave.
+	reads  bool
+	wrongs atomic.Int64 // what the client did against that
 }
 
 func (s *server) start(t testing.TB) *server {
@@ -73,6 +81,12 @@ func (s *server) serve(c net.Conn) {
 		s.begun(c)
 	}
 	buf, have := make([]byte, 64<<10), 0
+	data := 0 // of the window that was not given back
+	dec := hpack.NewDecoder(tableSize, nil)
+	if len(s.settings) > 0 && s.settings[1] == settingTableSize {
+		dec.SetAllowedMaxDynamicTableSize(binary.BigEndian.Uint32(s.settings[2:]))
+		dec.SetMaxDynamicTableSize(binary.BigEndian.Uint32(s.settings[2:]))
+	}
 	for {
 		n, err := c.Read(buf[have:])
 		if err != nil {
@@ -80,7 +94,7 @@ func (s *server) serve(c net.Conn) {
 		}
 		have += n
 		out = out[:0]
-		at, data := 0, 0
+		at := 0
 		for {
 			f, n, err := cut(buf[at:have])
 			if err != nil {
@@ -93,13 +107,25 @@ func (s *server) serve(c net.Conn) {
 			if s.peek != nil {
 				s.peek(&f)
 			}
+			if f.kind == kindHeaders && s.alone && len(out) > 0 {
+				s.wrongs.Add(1) // the one before it cannot have been answered
+			}
+			if f.kind == kindHeaders && s.reads {
+				if fields, err := dec.DecodeFull(f.payload); err != nil || len(fields) != 7 || fields[2].Value != "/test.Echo/Say" {
+					s.wrongs.Add(1)
+				}
+			}
 			if f.kind == kindData {
 				data += len(f.payload)
 				out = s.reply(out, &f)
 			}
 		}
-		if s.grow && data > 0 {
+		if data > 65535 {
+			s.wrongs.Add(1)
+		}
+		if s.grow && data > 0 || s.miserly && data+13 > 65535 {
 			out = appendNumber(out, kindWindow, 0, uint32(data))
+			data = 0
 		}
 		have = copy(buf, buf[at:have])
 		if _, err := c.Write(out); err != nil {

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestBenchTLS loads servers with TLS over every API, and says what is wrong
+// with those that it cannot reach.
+func TestBenchTLS(t *testing.T) {
+	p := newPKI(t)
+	dir := t.TempDir()
+	crt, key := filepath.Join(dir, "gateway.crt"), filepath.Join(dir, "gateway.key")
+	p.ca.Client(t, "gateway.test").Write(t, crt, key)
+	s := startServe(t, p.flags("--tls-client-ca", p.cc)...)
+	mine := []string{"--tls-ca", p.cc, "--tls-cert", crt, "--tls-key", key}
+	for api, addr := range map[string]string{
+		"rls": s.addr(doorGRPC), "native": s.addr(doorGRPC), "stream": s.addr(doorGRPC), "http": s.addr(doorHTTP),
+	} {
+		args := append([]string{
+			"bench", "--api", api, "--addr", addr, "--domain", "default", "--requests", "50", "--callers", "4",
+			"--warmup", "0s", "--duration", "30s", "--timeout", "20s", "--expect", "allow", "-q",
+		}, mine...)
+		code, out, errs := weirRun(t, args...)
+		if code != exitOK || errs != "" || !strings.Contains(out, "\n50 ") || strings.Contains(out, "FAILURE") {
+			t.Errorf("%s: exit code %d, %s\n%s", api, code, errs, out)
+		}
+	}
+	plain := startServe(t).addr(doorGRPC)
+	for _, tc := range []struct {
+		name, addr string
+		args       []string
+		code       int
+		want       string
+	}{
+		{"the system's authorities", s.addr(doorGRPC), []string{"--tls"}, exitError, "give the file of its authority with --tls-ca"},
+		{"https", "https://" + s.addr(doorGRPC), nil, exitError, "give the file of its authority with --tls-ca"},
+		{"TLS where there is none", plain, mine, exitError, "leave --tls out"},
+		{"half a pair", s.addr(doorGRPC), mine[:4], exitUsage, "go together"},
+	} {
+		code, out, errs := weirRun(t, append([]string{"bench", "--addr", tc.addr, "-q", "--duration", "1s"}, tc.args...)...)
+		if code != tc.code || out != "" || !strings.Contains(errs, tc.want) {
+			t.Errorf("%s: exit code %d, want %d; %q is not in %s", tc.name, code, tc.code, tc.want, errs)
+		}
+	}
+}
+
+// TestBenchTable: what a person reads.
+func TestBenchTable(t *testing.T) {
+	s := startServe(t)
+	list := filepath.Join(t.TempDir(), "list.txt")
+	code, out, errs := weirRun(t, "bench", "--addr", s.addr(doorGRPC), "--domain", "default", "--requests", "20",
+		"--rate", "1000", "--warmup", "0s", "--timeout", "20s", "--record", list)
+	if code != exitOK || errs != "" {
+		t.Fatalf("exit code %d, %s", code, errs)
+	}
+	for _, want := range []string{
+		"rls at " + s.addr(doorGRPC) + ", open loop of 1000/s on 4 connections",
+		"DECISIONS  PER SECOND  ALLOWED  DENIED  FAILED\n20 ",
+		"MEAN ", "P99.99", "CPU PER REQUEST\nbench ", "\n20 requests recorded\n",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -78,6 +79,9 @@ func runBench(ctx context.Context, sys system, f *benchFlags) (err error) {
 	}
 	if !f.quiet {
 		p.Progress = func(g bench.Progress) { benchProgress(sys.err, g) }
+	}
+	if p.Rate > 0 { // one more for the thread that keeps the time, and mostly sleeps
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1))
 	}
 	result, err := bench.Run(ctx, *p)
 	if result == nil {

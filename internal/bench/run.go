@@ -129,20 +129,26 @@ func (r *run) closed(ctx context.Context, t transport) {
 	}
 }
 
+const (
+	// minPause is how long what is due is gathered: at high rates a wake-up for
+	// each would be most of what this program does.
+	minPause = 50 * time.Microsecond
+	// maxPause is how long it may take to notice that a run is ended.
+	maxPause = 50 * time.Millisecond
+)
+
 // open sends what is due. What there is no room for waits, and its time runs.
 func (r *run) open(ctx context.Context, t transport) {
 	start, stop := time.Duration(r.start.Load()), time.Duration(r.stop.Load())
 	schedule := loadgen.Schedule{Rate: int64(r.plan.Rate), Span: stop - start}
 	total := min(schedule.Total(), r.most())
-	timer := time.NewTimer(0)
-	defer timer.Stop()
+	pacer := newPacer()
+	defer pacer.end()
 	next := int64(0)
 	for next < total {
-		select {
-		case <-ctx.Done():
+		if ctx.Err() != nil {
 			r.next.Store(next)
 			return
-		case <-timer.C:
 		}
 		now := r.clock()
 		due := min(schedule.Due(now-start), total)
@@ -157,9 +163,9 @@ func (r *run) open(ctx context.Context, t transport) {
 			if now > stop+r.plan.Timeout {
 				break
 			}
-			wait = 200 * time.Microsecond
+			wait = 4 * minPause
 		}
-		timer.Reset(wait)
+		pacer.pause(min(max(wait, minPause), maxPause))
 	}
 	r.next.Store(total)
 	for ; next < total; next++ {

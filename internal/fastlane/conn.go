@@ -180,6 +180,9 @@ func (cn *conn) handle() error {
 func (cn *conn) framesLocked() error {
 	cn.budget.turn(cn)
 	for cn.w-cn.r >= frameHeaderLen {
+		if cn.dead { // meanwhile: its streams have ended too
+			return net.ErrClosed
+		}
 		f := parseFrame(cn.in[cn.r:])
 		if f.length > maxFrame {
 			return broken(codeFrameSize, "a frame too large")

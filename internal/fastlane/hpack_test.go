@@ -137,12 +137,16 @@ func TestFieldsOutliveTheTable(t *testing.T) {
 }
 
 // TestListBound decodes a list that is too large: what follows is still right.
+// One that is far too large is not decoded.
 func TestListBound(t *testing.T) {
 	d := decoder{limit: 100}
-	if err := d.decode([]byte("\x40\x01a\x01b" + strings.Repeat("\xbe", 1000) + "\x40\x01c\x01d")); err != nil {
+	if err := d.decode([]byte(strings.Repeat("\x82", 1000))); err != errBomb {
+		t.Errorf("a bomb: %v", err)
+	}
+	if err := d.decode([]byte("\x40\x01a\x01b" + strings.Repeat("\xbe", 40) + "\x40\x01c\x01d")); err != nil {
 		t.Fatal(err)
 	}
-	if d.size != 1002*34 || len(d.fields) != 2 {
+	if d.size != 42*34 || len(d.fields) != 2 {
 		t.Errorf("size %d, %d fields", d.size, len(d.fields))
 	}
 	if err := d.decode([]byte("\xbe\xbf")); err != nil || string(d.fields[0].value)+string(d.fields[1].value) != "db" {

@@ -3,6 +3,7 @@ package fastlane
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"testing"
 	"time"
@@ -52,6 +53,7 @@ func FuzzCuts(f *testing.F) {
 			at += n
 		}
 		c.answers(t, http2.NewFramer(nil, client), toWrite)
+		go func() { _, _ = io.Copy(io.Discard, client) }() // what else it says, until it is closed
 		close(toWrite)
 		<-wrote
 		_ = client.Close()

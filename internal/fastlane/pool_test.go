@@ -60,7 +60,21 @@ func TestSlowHandlerIsNotBuriedInBytes(t *testing.T) {
 			}
 		}
 	}
+	lent := func() int {
+		o.Pool.mu.Lock()
+		defer o.Pool.mu.Unlock()
+		return len(o.Pool.mu.owners)
+	}
 	small := message("x")
+	sent++
+	for i := range small { // until each is in a buffer of its own
+		send(small[i : i+1])
+		for deadline := time.Now().Add(10 * time.Second); lent() <= i; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("byte %d was not read", i)
+			}
+		}
+	}
 	for range 500 { // each byte by itself: they would be 3000 buffers of 16 KiB
 		for i := range small {
 			send(small[i : i+1])
@@ -73,14 +87,6 @@ func TestSlowHandlerIsNotBuriedInBytes(t *testing.T) {
 			send(big)
 			sent += 60_000
 		}
-	}
-	lent := func() int {
-		o.Pool.mu.Lock()
-		defer o.Pool.mu.Unlock()
-		return len(o.Pool.mu.owners)
-	}
-	for lent() < freeLoans && t.Context().Err() == nil {
-		time.Sleep(time.Millisecond)
 	}
 	time.Sleep(20 * time.Millisecond) // in which more would be read
 	if n, most := lent(), freeLoans+2*(64<<10+grpcPrefixLen)/maxFrame+2; n > most {

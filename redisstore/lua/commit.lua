@@ -36,6 +36,108 @@ local RUN, SLOT = '>I7I3', '>I7I3c16'
 local timed, nmeters, nstate, nreplay, ngroups, pos = unpack_('>BI2I2I2I2', blob, 1)
 local V = read(K, nstate + nreplay)
 
+-- One request alone, of one charge that counts: what follows below, without its
+-- tables and functions, which cost a lone request more than to decide it. What
+-- is rare goes on below: slots, another limit's state and values that are no
+-- state.
+if ngroups == 1 and nmeters == 1 and nstate == 1 and nreplay == 0 then
+  local _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid, count, nc, flags, _, _, mode, group, cost =
+    unpack_('>BBI2I3I7I3I3I3I7I3I2I7I2BBI2I2BBI3', blob, pos)
+  local v, had, used, at, frac, n = V[1], mark, 0, now, 0, 0
+  local ok = nc == 1 and flags == 0 and (mode == ENFORCE or mode == ALWAYS) and group == 0 and cost > 0
+    and machine < SLOTS
+  if ok and v then
+    ok = v ~= 1 and (machine < RUNS and #v == 12 or machine == BUCKET and #v == 15 or machine == RUNS and #v >= 15 and #v % 10 == 5)
+    if ok then
+      had, used = unpack_('>I2I3', v)
+      if machine == BUCKET and #v == 15 then frac = unpack_('>I3', v, 13) end
+      ok = had == mark and used > 0 and frac < den
+    end
+  end
+  if ok then
+    local stored, body, h, ln  -- the grid's cell of the expiry; for runs the older ones, as below, and the newest
+    if v and machine == RUNS then
+      body, h = sub(v, 6, -11), 1
+      at, ln = unpack_(RUN, v, #v - 9)
+      stored = floor((at + window) / grid)
+      local edge = now - window
+      while h <= #body do
+        local t, units = unpack_(RUN, body, h)
+        if t > edge then break end
+        used, h = used - units, h + 10
+      end
+      if used <= 0 or h > #body and at <= edge then used = 0 end
+    elseif v then
+      at = unpack_('>I7', v, 6)
+      if machine == BUCKET then
+        n = min(used, usedcap)
+        stored = floor((at + n * whole + floor((n * rem + frac + den - 1) / den)) / grid)
+        local e = now - at
+        if e > 0 then
+          n = floor((e - frac / den) / (whole + rem / den))
+          if den > 1 and n <= used + 1 then
+            while n > 0 and n * whole + floor((n * rem + frac + den - 1) / den) > e do n = n - 1 end
+            while (n + 1) * whole + floor(((n + 1) * rem + frac + den - 1) / den) <= e do n = n + 1 end
+          end
+          if n >= used then
+            used = 0
+          else
+            local part = n * rem + frac
+            local up = floor(part / den)
+            used, at, frac = used - n, at + n * whole + up, part - up * den
+          end
+        end
+      else
+        local ends = at - at % window + window
+        stored = floor(ends / grid)
+        if now >= ends then used = 0 end
+      end
+    end
+    n = 0
+    if capacity - used >= cost then n = min(count, floor((capacity - used) / cost)) end
+    local units = min((mode == ALWAYS and count or n) * cost, usedcap - used)
+    if units > 0 then
+      local new, ends
+      if machine == RUNS then
+        local left = units
+        if used == 0 then
+          body, h, at, ln = '', 1, now, units
+        elseif at >= now then
+          ln = ln + units
+        else
+          local fill = min(left, runcap - ln)
+          if fill > 0 then ln, left = ln + fill, left - fill end
+          if left > 0 then
+            body = body .. pack(RUN, at, ln)
+            at, ln = now, left
+            if (#body - h + 1) / 10 + 1 > maxruns then
+              local _, n1, t2, n2 = unpack_('>I7I3I7I3', body, h)
+              body, h = pack(RUN, t2, n1 + n2) .. sub(body, h + 20), 1
+            end
+          end
+        end
+        new, ends = pack('>I2I3', mark, used + units) .. sub(body, h) .. pack(RUN, at, ln), at + window
+      else
+        if used == 0 then at, frac = now, 0 end
+        used = used + units
+        new = frac > 0 and pack('>I2I3I7I3', mark, used, at, frac) or pack('>I2I3I7', mark, used, at)
+        ends = at - at % window + window
+        if machine == BUCKET then
+          local k = min(used, usedcap)
+          ends = at + k * whole + floor((k * rem + frac + den - 1) / den)
+        end
+      end
+      local cell = floor(ends / grid)
+      if stored == cell then
+        redis.call('SET', K[1], new, 'KEEPTTL')
+      else
+        redis.call('SET', K[1], new, 'PXAT', (cell + 1) * grid / 1000)
+      end
+    end
+    return { v, now, n, timed == 1 and elapsed() or 0 }
+  end
+end
+
 local meters = {}
 for i = 1, nmeters do
   local m, from = {}, pos
@@ -196,7 +298,7 @@ local function image(k, m)
 end
 
 -- What follows is made only when a batch needs it: a closure costs Redis a
--- tenth of a microsecond, and most batches are of single enforced charges.
+-- tenth of a microsecond, and most batches are of single charges that count.
 local R = {}    -- replay keys written in this call: the record, or false once undone
 local TTL = {}  -- and for how many milliseconds
 
@@ -488,17 +590,15 @@ local admitted, decide, decide_twins = 0, nil, nil
 for _ = 1, ngroups do
   local count, nc, flags, k, mi, mode, group, cost
   count, nc, flags, k, mi, mode, group, cost, pos = unpack_('>I2BBI2I2BBI3', blob, pos)
-  if nc == 1 and flags == 0 and mode == ENFORCE and group == 0 and cost > 0 then
-    -- One enforced charge, by far the most common request.
+  if nc == 1 and flags == 0 and (mode == ENFORCE or mode == ALWAYS) and group == 0 and cost > 0 then
+    -- One charge that counts, by far the most common request.
     if V[k] ~= 1 then
       local m = meters[mi]
       advance(k, m)
-      local room = m.capacity - U[k]
-      if room >= cost then
-        local n = min(count, floor(room / cost))
-        take(k, m, n * cost)
-        admitted = admitted + n
-      end
+      local n, room = 0, m.capacity - U[k]
+      if room >= cost then n = min(count, floor(room / cost)) end
+      if mode == ALWAYS then take(k, m, count * cost) elseif n > 0 then take(k, m, n * cost) end
+      admitted = admitted + n
     end
   else
     local cs = { { k = k, m = meters[mi], mode = mode, group = group, cost = cost } }

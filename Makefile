@@ -22,6 +22,7 @@ tool     = $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
 .DEFAULT_GOAL := help
 .PHONY: help build run setup test test-traefik lint fmt generate generate-check bench bench-peers chaos fuzz soak sim
+.PHONY: help build run setup test test-traefik lint fmt generate generate-check bench budget chaos fuzz soak sim
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +76,8 @@ bench-peers: setup build ## build envoyproxy/ratelimit and measure Weir beside i
 	cd bench/peers && $(GO) build -buildvcs=false -o ../../bin/ratelimit github.com/envoyproxy/ratelimit/src/service_cmd
 	cd bench && $(GO) build -buildvcs=false -o ../bin/bench-peers ./cmd/peers
 	cd bench && ../bin/bench-peers $(BENCH)
+budget: setup ## what one decision costs, part by part, as docs/performance.md tells it
+	GO="$(GO)" scripts/budget
 
 test-traefik: setup ## build Traefik, which takes minutes, and test examples/traefik with it
 	scripts/traefik

@@ -46,14 +46,14 @@ const (
 	three  = `
 policies:
   - {id: tenants, by: [tenant], limits: [10000000/s burst 10000000], on_failure: open}
-  - {id: users, by: [tenant, user], limits: [10000000/s burst 10000000], on_failure: open}
+  - {id: regions, by: [tenant, region], limits: [10000000/s burst 10000000], on_failure: open}
   - {id: all, limits: [10000000/s burst 10000000], on_failure: open}
 `
 )
 
 func request() *weir.Request {
 	return &weir.Request{Domain: "default", Cost: 1, Descriptors: []weir.Descriptor{
-		{Pairs: []weir.Pair{{Name: "tenant", Value: "acme"}, {Name: "user", Value: "ann"}}},
+		{Pairs: []weir.Pair{{Name: "tenant", Value: "acme"}, {Name: "region", Value: "eu-1"}}},
 	}}
 }
 
@@ -71,7 +71,7 @@ func node(b *testing.B, text string, stages bool) *engine.Engine {
 		o.Gate = degrade.NewGate(degrade.GateOptions{Target: time.Second})
 	}
 	e := enginetest.New(b, text, o)
-	m.SetLoaded(1, "v", []obs.RuleInfo{{Domain: "default", ID: "tenants"}, {Domain: "default", ID: "users"}, {Domain: "default", ID: "all"}})
+	m.SetLoaded(1, "v", []obs.RuleInfo{{Domain: "default", ID: "tenants"}, {Domain: "default", ID: "regions"}, {Domain: "default", ID: "all"}})
 	return e
 }
 

@@ -75,7 +75,11 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.record, "record", "", "write what was sent to this `file`")
 	flags.StringVar(&f.from, "from", "", "send the requests of this `file`, again from its start after its end")
 	flags.BoolVarP(&f.quiet, "quiet", "q", false, "do not say how it goes")
-	fromEnv(flags, "addr", "WEIR_BENCH_ADDR")
+	flags.VisitAll(func(fl *pflag.Flag) {
+		if len(fl.Annotations[envAnnotation]) == 0 {
+			fromEnv(flags, fl.Name, "WEIR_BENCH_"+strings.ToUpper(strings.ReplaceAll(fl.Name, "-", "_")))
+		}
+	})
 	f.tls.register(flags, "WEIR_BENCH_")
 }
 

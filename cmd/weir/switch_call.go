@@ -158,7 +158,9 @@ func (c *nodeClient) failed(err error) error {
 	if hint := c.flags.hint(err.Error()); hint != "" {
 		return fmt.Errorf("%w (%s)", err, hint)
 	}
-	if strings.Contains(err.Error(), "malformed HTTP response") { // a gRPC listener's
+	// A gRPC listener speaks first: whether that is met as an answer or before one
+	// was asked for is a matter of time.
+	if text := err.Error(); strings.Contains(text, "malformed HTTP response") || strings.Contains(text, "readLoopPeekFail") {
 		return errors.New(notAdmin)
 	}
 	return err

@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"time"
 
@@ -11,8 +12,11 @@ import (
 // Breaker says when a shard is left alone. The zero value has the defaults of
 // each field. See docs/redis.md for what counts as a failure.
 type Breaker struct {
-	// Consecutive failed entries open it. Default 20.
+	// Consecutive failed entries open it, once they have gone on for Span. Defaults
+	// 20 and 20 ms: a machine or a server that stands still for a moment is back
+	// before a breaker would look. A Span below 0 is none.
 	Consecutive int
+	Span        time.Duration
 	// MaxShare is the share of failed entries, over 30 s with at least 500
 	// entries and 20 failures, above which it opens. Default 0.01; 1 is never.
 	MaxShare float64
@@ -23,11 +27,14 @@ type Breaker struct {
 
 func (b Breaker) start() *breaker.Breaker {
 	return breaker.New(breaker.Config{
-		Consecutive: b.Consecutive, MaxShare: b.MaxShare,
+		Consecutive: b.Consecutive, Span: weir.MicrosOf(max(cmp.Or(b.Span, failingFor), 0)), MaxShare: b.MaxShare,
 		Cooldown: weir.MicrosOf(b.Cooldown), MaxCooldown: weir.MicrosOf(b.MaxCooldown),
 		Jitter: rand.Float64,
 	})
 }
+
+// failingFor is the default of Breaker.Span.
+const failingFor = 20 * time.Millisecond
 
 // micros is a breaker's instant: what deadlines are measured in, rounded down.
 func micros(d time.Duration) weir.Micros { return weir.Micros(d / time.Microsecond) }

@@ -139,7 +139,7 @@ func TestBreakerCluster(t *testing.T) {
 
 	t.Run("a reshard elsewhere has it probe", func(t *testing.T) {
 		o := c.opts
-		o.Breaker = Breaker{Cooldown: time.Hour, MaxCooldown: time.Hour}
+		o.Breaker = Breaker{Span: atOnce, Cooldown: time.Hour, MaxCooldown: time.Hour}
 		s := open(t, o)
 		breakNow(s, s.topo.Load().slots[s.slotOf(dead)])
 		wantCode(t, decide(s, one(dead, m)).Err, weir.CodeBreaker)
@@ -155,7 +155,7 @@ func TestBreakerWaitsForTheDial(t *testing.T) {
 	var seen changes
 	s := open(t, Options{
 		Addrs: []string{srv.Addr()}, Deadline: generous, Hooks: seen.hooks(),
-		Breaker: Breaker{Cooldown: 20 * time.Millisecond, MaxCooldown: time.Hour},
+		Breaker: Breaker{Span: atOnce, Cooldown: 20 * time.Millisecond, MaxCooldown: time.Hour},
 	})
 	warm(t, s, srv)
 	sh := s.topo.Load().shards[0]
@@ -183,7 +183,7 @@ func TestBreakerWaitsForTheDial(t *testing.T) {
 // again: it is answered.
 func TestBreakerNothingIsTriedAgain(t *testing.T) {
 	srv := redistest.Start(t)
-	s := open(t, Options{Addrs: []string{srv.Addr()}, Breaker: Breaker{Cooldown: time.Hour, MaxCooldown: time.Hour}})
+	s := open(t, Options{Addrs: []string{srv.Addr()}, Breaker: Breaker{Span: atOnce, Cooldown: time.Hour, MaxCooldown: time.Hour}})
 	sh := s.topo.Load().shards[0]
 	b := &weir.Batch{Entries: []weir.Entry{one("k", still(10))}}
 	answered := make(chan error, 1)
@@ -209,7 +209,7 @@ func TestBreakerNothingIsTriedAgain(t *testing.T) {
 // With a cooldown that would take far longer, a shard that is served by another
 // node is asked as soon as that is known.
 func TestBreakerFailover(t *testing.T) {
-	late := Breaker{Cooldown: time.Hour, MaxCooldown: time.Hour}
+	late := Breaker{Span: atOnce, Cooldown: time.Hour, MaxCooldown: time.Hour}
 	within := func(t *testing.T, since time.Time) {
 		t.Helper()
 		took := time.Since(since)

@@ -11,8 +11,11 @@ import (
 	"github.com/weirlimit/weir/internal/redistest"
 )
 
+// atOnce lets failures of one instant open a breaker.
+const atOnce = -1
+
 // brisk has a test's cooldowns pass quickly.
-var brisk = Breaker{Cooldown: 20 * time.Millisecond, MaxCooldown: 80 * time.Millisecond}
+var brisk = Breaker{Span: atOnce, Cooldown: 20 * time.Millisecond, MaxCooldown: 80 * time.Millisecond}
 
 // soon is a deadline that a busy machine keeps as a rule.
 const soon = 50 * time.Millisecond
@@ -65,7 +68,7 @@ func TestBreakerStoppedServer(t *testing.T) {
 func TestBreakerAnswersWhatWaits(t *testing.T) {
 	srv := redistest.Start(t)
 	var seen changes
-	s := open(t, Options{Addrs: []string{srv.Addr()}, Deadline: soon, Hooks: seen.hooks()})
+	s := open(t, Options{Addrs: []string{srv.Addr()}, Deadline: soon, Breaker: Breaker{Span: atOnce}, Hooks: seen.hooks()})
 	warm(t, s, srv)
 	srv.Pause()
 	m := still(1_000_000)
@@ -130,7 +133,7 @@ func TestBreakerOneStall(t *testing.T) {
 func TestBreakerOneBrokenConnection(t *testing.T) {
 	srv := redistest.Start(t)
 	var seen changes
-	s := open(t, Options{Addrs: []string{srv.Addr()}, Hooks: seen.hooks()})
+	s := open(t, Options{Addrs: []string{srv.Addr()}, Breaker: Breaker{Span: atOnce}, Hooks: seen.hooks()})
 	crash := func() {
 		t.Helper()
 		b := &weir.Batch{Entries: make([]weir.Entry, 2*pipelineAt)}

@@ -24,7 +24,8 @@ type Breaker struct {
 	state weir.BreakerState
 	now   weir.Micros // the latest seen
 
-	run     int // weight of the failures since the last success, while closed
+	run     int         // weight of the failures since the last success, while closed
+	since   weir.Micros // when the first of them was heard of
 	history window
 
 	cooldown weir.Micros // of the present opening, without jitter
@@ -122,6 +123,9 @@ func (b *Breaker) Count(now weir.Micros, succeeded, failed, weight int) {
 	if succeeded > 0 {
 		b.run = 0
 	}
+	if b.run == 0 {
+		b.since = now
+	}
 	b.run += weight
 	b.history.add(now, bucket{int64(succeeded + failed), int64(failed), int64(weight)})
 	if failed > 0 && b.tooMany() {
@@ -152,7 +156,7 @@ func (b *Breaker) TopologyChanged(now weir.Micros) {
 
 func (b *Breaker) tooMany() bool {
 	h := &b.history
-	return b.run >= b.conf.Consecutive ||
+	return b.run >= b.conf.Consecutive && b.now-b.since >= b.conf.Span ||
 		h.sum.calls >= int64(b.conf.MinCalls) && h.sum.weight >= int64(b.conf.MinFailures) &&
 			float64(h.sum.failures) > b.conf.MaxShare*float64(h.sum.calls)
 }

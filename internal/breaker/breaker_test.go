@@ -310,3 +310,26 @@ func TestOverdue(t *testing.T) {
 		t.Errorf("%d after one that said nothing, want 50", n)
 	}
 }
+
+// A row that must go on for a while opens nothing before it has, and begins anew
+// with a success.
+func TestSpan(t *testing.T) {
+	b := New(Config{Consecutive: 3, Span: 20 * ms})
+	for _, c := range []struct {
+		at                weir.Micros
+		succeeded, failed int
+		is                weir.BreakerState
+	}{
+		{1 * s, 0, 50, closed},
+		{1*s + 19*ms, 0, 50, closed},
+		{1*s + 19*ms, 1, 0, closed},
+		{1*s + 30*ms, 0, 3, closed},
+		{1*s + 49*ms, 0, 1, closed},
+		{1*s + 50*ms, 0, 1, open},
+	} {
+		b.Count(c.at, c.succeeded, c.failed, c.failed)
+		if b.State() != c.is {
+			t.Fatalf("at %d it is %v, want %v", c.at, b.State(), c.is)
+		}
+	}
+}

@@ -5,8 +5,11 @@ import "github.com/weirlimit/weir"
 // Config says when a Breaker opens and for how long. A field that is zero or
 // below takes its default, so the zero Config is the usual one.
 type Config struct {
-	// Consecutive failures open it. Default 20.
+	// Consecutive failures open it, once they have gone on for Span: thousands of
+	// calls a second fail twenty times in one stall of some milliseconds, which is
+	// over before a breaker would be. Defaults 20, and no span.
 	Consecutive int
+	Span        weir.Micros
 	// MaxShare is the share of failures, over the last 30 s, above which it
 	// opens; it counts once there are MinCalls calls and failures of a weight of
 	// MinFailures. Defaults 0.01, 500 and 20: with fewer, one short stall is more

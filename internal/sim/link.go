@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -25,6 +26,7 @@ type link struct {
 var _ weir.Store = (*link)(nil)
 
 func newLink(n *node, conf breaker.Config) *link {
+	conf.Span = cmp.Or(conf.Span, 20*weir.Millisecond) // as redisstore's
 	l := &link{n: n}
 	conf.Jitter = n.chance.Float64
 	for range n.w.servers {

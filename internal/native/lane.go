@@ -37,9 +37,6 @@ func NewLane(engine weir.AsyncChecker) *Lane {
 	return l
 }
 
-// maxKept is how long a request may be for its memory to be used again.
-const maxKept = 8 << 10
-
 // laneCall is one call on its way, and all the memory it needs.
 type laneCall struct {
 	lane *Lane
@@ -73,29 +70,12 @@ func (l *Lane) Serve(c unary.Call, msg []byte) {
 }
 
 func (x *laneCall) answered(err error) {
-	c := x.call
-	answering := false
-	defer func() {
-		// The checker recovers a panic, and then nobody would answer.
-		if p := recover(); p != nil {
-			if !answering {
-				unary.Broken(c)
-			}
-			panic(p)
-		}
-	}()
-	b, err := x.append(c.Buffer(), err)
-	answering = true
-	if err != nil {
-		unary.Refuse(c, err)
-	} else {
-		c.Reply(b)
-	}
+	unary.Conclude(x.call, x, err)
 	x.free()
 }
 
-// append appends the answer. It returns an error when that is a status.
-func (x *laneCall) append(b []byte, err error) ([]byte, error) {
+// Append implements unary.Answer.
+func (x *laneCall) Append(b []byte, err error) ([]byte, error) {
 	switch {
 	case err == nil:
 		return wire.AppendAnswer(b, &x.dec, &x.in.Message), nil
@@ -110,7 +90,7 @@ func (x *laneCall) append(b []byte, err error) ([]byte, error) {
 // free makes x ready for another call.
 func (x *laneCall) free() {
 	x.call = nil
-	if cap(x.text) <= maxKept {
+	if cap(x.text) <= unary.MaxKept {
 		x.lane.calls.Put(x)
 	}
 }

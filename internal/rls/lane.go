@@ -35,9 +35,6 @@ func NewLane(s *Server, engine weir.AsyncChecker) *Lane {
 	return l
 }
 
-// maxKept is how long a request may be for its memory to be used again.
-const maxKept = 8 << 10
-
 // laneCall is one call on its way, and all the memory it needs.
 type laneCall struct {
 	lane *Lane
@@ -68,34 +65,22 @@ func (l *Lane) Serve(c unary.Call, msg []byte) {
 }
 
 func (x *laneCall) answered(err error) {
-	c := x.call
-	answering := false
-	defer func() {
-		// The checker recovers a panic, and then nobody would answer.
-		if p := recover(); p != nil {
-			if !answering {
-				unary.Broken(c)
-			}
-			panic(p)
-		}
-	}()
-	var b []byte
-	if err == nil {
-		b, err = x.lane.server.appendResponse(c.Buffer(), &x.req, &x.dec)
-	}
-	answering = true
-	if err != nil {
-		unary.Refuse(c, err)
-	} else {
-		c.Reply(b)
-	}
+	unary.Conclude(x.call, x, err)
 	x.free()
+}
+
+// Append implements unary.Answer.
+func (x *laneCall) Append(b []byte, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	return x.lane.server.appendResponse(b, &x.req, &x.dec)
 }
 
 // free makes x ready for another call.
 func (x *laneCall) free() {
 	x.call = nil
-	if cap(x.text) <= maxKept {
+	if cap(x.text) <= unary.MaxKept {
 		x.lane.calls.Put(x)
 	}
 }

@@ -39,6 +39,38 @@ func RefuseMessage(c Call, err error) {
 	c.Fail(codes.Internal, "grpc: error unmarshalling request: "+err.Error())
 }
 
-// Broken answers a call in whose answering something panicked. Who recovers the
+// broken answers a call in whose answering something panicked. Who recovers the
 // panic counts it, but knows no caller.
-func Broken(c Call) { c.Fail(codes.Internal, "a panic was recovered") }
+func broken(c Call) { c.Fail(codes.Internal, "a panic was recovered") }
+
+// MaxKept is how long a request may be for the memory of its call to be used
+// again.
+const MaxKept = 8 << 10
+
+// Answer is what a method has to say in the end.
+type Answer interface {
+	// Append appends the message to b, given what went wrong; or it returns an
+	// error, which is then the answer.
+	Append(b []byte, err error) ([]byte, error)
+}
+
+// Conclude answers c. Whoever calls back recovers a panic, and nobody would
+// answer then: it is answered here, and goes on.
+func Conclude(c Call, a Answer, err error) {
+	answering := false
+	defer func() {
+		if p := recover(); p != nil {
+			if !answering {
+				broken(c)
+			}
+			panic(p)
+		}
+	}()
+	b, err := a.Append(c.Buffer(), err)
+	answering = true
+	if err != nil {
+		Refuse(c, err)
+		return
+	}
+	c.Reply(b)
+}

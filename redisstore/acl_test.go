@@ -15,7 +15,7 @@ import (
 // The rule that docs/redis.md gives. The tests of Sentinel and Cluster log in
 // as its user throughout.
 const (
-	aclCommands        = "+evalsha +script|load +get +mget +set +del +time +role +ping"
+	aclCommands        = "+evalsha +script|load +get +mget +set +setrange +del +time +role +ping"
 	aclClusterCommands = aclCommands + " +cluster|slots +asking"
 	aclPrefix          = "weir:"
 	aclPassword        = "not-a-secret"
@@ -45,9 +45,11 @@ func TestACLRuleIsDocumented(t *testing.T) {
 
 // everything uses each command that the store may send to a single server.
 func everything(s *Store) error {
-	m := still(10)
+	m, many := still(10), still(1_000_000)
 	for _, e := range []weir.Entry{
 		one("k", m), // GET
+		one("k3", many),
+		one("k3", many), // SETRANGE: its expiry has not moved to another cell of the grid
 		{Charges: []weir.Charge{{Key: "k", Meter: m, Cost: 1}, {Key: "k2", Meter: m, Cost: 1}}}, // MGET
 		withID(one("k", m), "r"),
 		{Charges: []weir.Charge{{Key: "k2", Meter: m, Cost: 1, Mode: weir.Refund}}}, // DEL

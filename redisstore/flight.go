@@ -35,6 +35,7 @@ type flight struct {
 	blob []byte
 	args []string
 	sent uint
+	sorted
 	replay
 }
 
@@ -47,6 +48,11 @@ type group struct {
 	flags      uint8
 	owner      algo.Owner
 	hash       uint64
+
+	// As sort tells them apart.
+	plain  bool  // all its charges count and must fit
+	own    bool  // and no other group touches their keys
+	beside int32 // the next group of its section, or -1
 }
 
 func newFlight(s *Store) *flight {

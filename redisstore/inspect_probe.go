@@ -28,8 +28,8 @@ type need struct {
 }
 
 // needs are tried in this order. None changes anything: the SET is of a key that
-// does not exist, on condition that it does, and so meets everything that may
-// refuse a write before it does nothing.
+// does not exist, on condition that it does, the SETRANGE of nothing, and so they
+// meet everything that may refuse a write before they do nothing.
 var needs = []need{
 	{"script|load", func(string) []string { return []string{"SCRIPT", "LOAD", probeScript} }},
 	// Of no script: what a script may do is asked by itself.
@@ -37,6 +37,7 @@ var needs = []need{
 	{"get", func(key string) []string { return []string{"GET", key} }},
 	{"mget", func(key string) []string { return []string{"MGET", key} }},
 	{"set", func(key string) []string { return []string{"SET", key, "", "XX", "KEEPTTL"} }},
+	{"setrange", func(key string) []string { return []string{"SETRANGE", key, "0", ""} }},
 	{"del", func(key string) []string { return []string{"DEL", key} }},
 	{"time", func(string) []string { return []string{"TIME"} }},
 	{"role", func(string) []string { return []string{"ROLE"} }},

@@ -4,10 +4,21 @@ import (
 	"crypto/sha1"
 	_ "embed"
 	"encoding/hex"
+	"strings"
 )
 
-//go:embed lua/commit.lua
-var commitBody string
+// The commit script. A function call costs Redis as much as half a decision, so
+// what the script does at several places is put there as text.
+var (
+	//go:embed lua/commit.lua
+	commitText string
+	//go:embed lua/look.lua
+	lookText string
+	//go:embed lua/put.lua
+	putText string
+
+	commitBody = strings.NewReplacer("--#include look\n", lookText, "--#include put\n", putText).Replace(commitText)
+)
 
 // script is a variant of the commit script: the same body after another
 // prelude.

@@ -35,14 +35,37 @@ func BenchmarkScriptTwins(b *testing.B) {
 	}
 }
 
+// BenchmarkScriptCharges is for requests of three charges: of three keys of their
+// own, and with one that all requests share.
+func BenchmarkScriptCharges(b *testing.B) {
+	m := weir.MustMeter(weir.Limit{Algorithm: weir.GCRA, Count: 10_000_000, Window: weir.Hour, Burst: 10_000_000})
+	charge := func(kind string, i int) weir.Charge {
+		return weir.Charge{Key: fmt.Sprintf("{tenant-%08d}3:api5:%s", i, kind), Meter: m, Cost: 1}
+	}
+	b.Run("own", func(b *testing.B) {
+		benchmarkEntries(b, 32, func(i int, e *weir.Entry) {
+			e.Charges = append(e.Charges[:0], charge("a", i), charge("b", i), charge("c", i))
+		})
+	})
+	b.Run("shared", func(b *testing.B) {
+		benchmarkEntries(b, 32, func(i int, e *weir.Entry) {
+			e.Charges = append(e.Charges[:0], charge("a", i), charge("b", i), charge("all", 0))
+		})
+	})
+}
+
 func benchmarkScript(b *testing.B, m *weir.Meter, n int) {
 	benchmarkCharges(b, n, func(i int) weir.Charge {
 		return weir.Charge{Key: fmt.Sprintf("{tenant-%08d}3:api5:login1s", i), Meter: m, Cost: 1}
 	})
 }
 
-// benchmarkCharges decides batches of n entries with charges of 10k kinds.
 func benchmarkCharges(b *testing.B, n int, charge func(i int) weir.Charge) {
+	benchmarkEntries(b, n, func(i int, e *weir.Entry) { e.Charges = append(e.Charges[:0], charge(i)) })
+}
+
+// benchmarkEntries decides batches of n entries of 10k kinds.
+func benchmarkEntries(b *testing.B, n int, fill func(i int, e *weir.Entry)) {
 	srv := redistest.Start(b)
 	s, err := New(context.Background(), Options{Addrs: []string{srv.Addr()}, Deadline: 5 * time.Second})
 	if err != nil {
@@ -55,7 +78,7 @@ func benchmarkCharges(b *testing.B, n int, charge func(i int) weir.Charge) {
 	decisions := 0
 	for b.Loop() {
 		for i := range batch.Entries {
-			batch.Entries[i].Charges = append(batch.Entries[i].Charges[:0], charge(next%10_000))
+			fill(next%10_000, &batch.Entries[i])
 			next++
 		}
 		s.Decide(context.Background(), batch)

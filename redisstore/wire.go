@@ -10,16 +10,23 @@ import (
 // encode packs the flight as commit.lua reads it, and lays out its keys as
 // strings: one allocation for all of them.
 func (f *flight) encode() (keys []string, blob string) {
+	f.sort()
 	b := append(f.blob[:0], f.timed())
-	b = binary.BigEndian.AppendUint16(b, uint16(len(f.meters)))
 	b = binary.BigEndian.AppendUint16(b, uint16(f.keys.len()))
 	b = binary.BigEndian.AppendUint16(b, uint16(f.replays.len()))
-	b = binary.BigEndian.AppendUint16(b, uint16(len(f.groups)))
-	for _, m := range f.meters {
-		b = appendMeter(b, m)
+	b = binary.BigEndian.AppendUint16(b, uint16(len(f.sections)))
+	b = binary.BigEndian.AppendUint16(b, uint16(len(f.shared)))
+	b = binary.BigEndian.AppendUint16(b, uint16(f.general))
+	for i := range f.sections {
+		b = f.appendSection(b, &f.sections[i])
+	}
+	for _, m := range f.shared {
+		b = appendMeter(b, f.meters[m])
 	}
 	for i := range f.groups {
-		b = f.appendGroup(b, &f.groups[i])
+		if g := &f.groups[i]; !g.inSection() {
+			b = f.appendGroup(b, g)
+		}
 	}
 	f.blob = b
 
@@ -88,13 +95,36 @@ func plausible(m *weir.Meter) bool {
 	return ok
 }
 
+func (f *flight) appendSection(b []byte, s *section) []byte {
+	always := byte(0)
+	if s.always {
+		always = 1
+	}
+	b = append(appendMeter(b, f.meters[s.meter]), always)
+	b = binary.BigEndian.AppendUint16(b, uint16(s.n))
+	for at := s.head; at >= 0; at = f.groups[at].beside {
+		g := &f.groups[at]
+		b = binary.BigEndian.AppendUint16(b, uint16(g.count))
+		b = binary.BigEndian.AppendUint16(b, f.keyOf[g.first]+1)
+		b = append24(b, min(f.charges[g.first].Cost, weir.MaxUsed))
+	}
+	return b
+}
+
 func (f *flight) appendGroup(b []byte, g *group) []byte {
 	b = binary.BigEndian.AppendUint16(b, uint16(g.count))
-	b = append(b, byte(g.n), g.flags)
+	flags := g.flags
+	switch {
+	case g.own:
+		flags = flagOwn
+	case g.plain:
+		flags = flagPlain
+	}
+	b = append(b, byte(g.n), flags)
 	for i := g.first; i < g.first+g.n; i++ {
 		c := &f.charges[i]
 		b = binary.BigEndian.AppendUint16(b, f.keyOf[i]+1)
-		b = binary.BigEndian.AppendUint16(b, f.meterOf[i]+1)
+		b = binary.BigEndian.AppendUint16(b, f.meterNo[f.meterOf[i]])
 		b = append(b, byte(c.Mode), c.Group)
 		// More than any state can hold is as much as it can hold.
 		b = append24(b, min(c.Cost, weir.MaxUsed))

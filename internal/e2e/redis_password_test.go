@@ -17,7 +17,7 @@ func TestRedisPasswordRotated(t *testing.T) {
 	const limit, rounds = 12, 3
 	passwords := []string{"hush-0", "hush-1", "hush-2", "hush-3"}
 	redis := redistest.Start(t, redistest.WithACL(
-		"weir on >hush-0 >hush-1 resetchannels ~* -@all +evalsha +script|load +get +mget +set +del +time +role +ping"))
+		"weir on >hush-0 >hush-1 resetchannels ~* -@all +evalsha +script|load +get +mget +set +setrange +del +time +role +ping"))
 	dir := t.TempDir()
 	path, secret := filepath.Join(dir, "policies.yaml"), filepath.Join(dir, "password")
 	write(t, path, fmt.Sprintf(closedPolicy, limit, "closed"))

@@ -8,145 +8,94 @@
 --          that this node does not hold
 --
 -- blob, big-endian (see wire.go):
---   timed u8, nmeters u16, nstate u16, nreplay u16, ngroups u16
---   meter:  shapes u8, machine u8, mark u16, capacity u24, whole u56, rem u24, den u24,
---           usedcap u24, window u56, runcap u24, maxruns u16, grid u56
---   group:  count u16, ncharges u8, flags u8, then the first charge; further
---           charges; with flag 16 the twins of all charges; with flag 1 or 4 a
---           replay key u16; with flag 2 an owner of 16
---   charge: key u16, meter u16, mode u8, any-of group u8, cost u24
---   twin:   key u16 or 0, twinning u8
--- A group is count identical requests. flags: 1 remember and replay, 2 has an
--- owner, 4 undo what was remembered, 8 remember for 10 s instead of 10 minutes,
--- 16 has twins.
+--   timed u8, nstate u16, nreplay u16, nsections u16, nmeters u16, ngroups u16
+--   section: meter, always u8, n u16, then n of: count u16, key u16, cost u24
+--   meter:   shapes u8, machine u8, mark u16, capacity u24, whole u56, rem u24, den u24,
+--            usedcap u24, window u56, runcap u24, maxruns u16, grid u56
+--   group:   count u16, ncharges u8, flags u8, then the charges; with flag 16 the
+--            twins of all charges; with flag 1 or 4 a replay key u16; with flag 2
+--            an owner of 16
+--   charge:  key u16, meter u16, mode u8, any-of group u8, cost u24
+--   twin:    key u16 or 0, twinning u8
+-- A group, and each of a section, is count identical requests. flags: 1 remember
+-- and replay, 2 has an owner, 4 undo what was remembered, 8 remember for 10 s
+-- instead of 10 minutes, 16 has twins, 32 is plain, 64 is own.
+--
+-- What is asked most is told apart by the caller, to be decided with little:
+--   section  requests of one charge that counts, of one limit, each on a key
+--            that no other request of the batch touches, and so in any order
+--   own      requests of several such charges, on keys no other touches
+--   plain    requests of charges that all count and all must fit
 --
 -- Returns the values read, in the order of the keys, then now, how many
--- requests were admitted, and if timed the microseconds that it took. The caller runs the same batch on the same values
--- with algo.Settle, which this mirrors, and so needs nothing else.
+-- requests were admitted, and if timed the microseconds that it took. The caller
+-- runs the same batch on the same values with algo.Settle, which this mirrors,
+-- and so needs nothing else.
 --
 -- Everything is read before anything is written: a key that is elsewhere
 -- fails its own requests only.
 
 local floor, min, max = math.floor, math.min, math.max
 local unpack_, pack, sub = struct.unpack, struct.pack, string.sub
+local call = redis.call
 local BUCKET, WINDOW, RUNS, SLOTS = 0, 1, 2, 3
 local ENFORCE, SHADOW, ALWAYS, PEEK, REFUND, UPTO = 0, 1, 2, 3, 4, 5
 local RUN, SLOT = '>I7I3', '>I7I3c16'
 
-local timed, nmeters, nstate, nreplay, ngroups, pos = unpack_('>BI2I2I2I2', blob, 1)
+local timed, nstate, nreplay, nsections, nmeters, ngroups, pos = unpack_('>BI2I2I2I2I2', blob, 1)
 local V = read(K, nstate + nreplay)
+local admitted = 0
 
--- One request alone, of one charge that counts: what follows below, without its
--- tables and functions, which cost a lone request more than to decide it. What
--- is rare goes on below: slots, another limit's state and values that are no
--- state.
-if ngroups == 1 and nmeters == 1 and nstate == 1 and nreplay == 0 then
-  local _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid, count, nc, flags, _, _, mode, group, cost =
-    unpack_('>BBI2I3I7I3I3I3I7I3I2I7I2BBI2I2BBI3', blob, pos)
-  local v, had, used, at, frac, n = V[1], mark, 0, now, 0, 0
-  local ok = nc == 1 and flags == 0 and (mode == ENFORCE or mode == ALWAYS) and group == 0 and cost > 0
-    and machine < SLOTS
-  if ok and v then
-    ok = v ~= 1 and (machine < RUNS and #v == 12 or machine == BUCKET and #v == 15 or machine == RUNS and #v >= 15 and #v % 10 == 5)
+-- Sections: what follows below, without its tables and functions, which cost
+-- such a request more than to decide it. rest is what needs them after all.
+local rest
+for _ = 1, nsections do
+  local from = pos
+  local _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid, always, requests
+  _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid, always, requests, pos =
+    unpack_('>BBI2I3I7I3I3I3I7I3I2I7BI2', blob, pos)
+  for _ = 1, requests do
+    local count, k, cost
+    count, k, cost, pos = unpack_('>I2I2I3', blob, pos)
+    local v = V[k]
+    local ok, used, at, frac, was, part, stored, body, h, ln
+    --#include look
     if ok then
-      had, used = unpack_('>I2I3', v)
-      if machine == BUCKET and #v == 15 then frac = unpack_('>I3', v, 13) end
-      ok = had == mark and used > 0 and frac < den
+      local n, room = 0, capacity - used
+      if room >= cost then
+        n = count
+        if count > 1 then n = min(count, floor(room / cost)) end
+      end
+      admitted = admitted + n
+      if always == 1 then n = count end
+      local units = n * cost
+      --#include put
+    elseif v ~= 1 then
+      rest = rest or {}
+      rest[#rest + 1] = { from = from, mode = always == 1 and ALWAYS or ENFORCE, count = count, k = k, cost = cost }
     end
   end
-  if ok then
-    local stored, body, h, ln  -- the grid's cell of the expiry; for runs the older ones, as below, and the newest
-    if v and machine == RUNS then
-      body, h = sub(v, 6, -11), 1
-      at, ln = unpack_(RUN, v, #v - 9)
-      stored = floor((at + window) / grid)
-      local edge = now - window
-      while h <= #body do
-        local t, units = unpack_(RUN, body, h)
-        if t > edge then break end
-        used, h = used - units, h + 10
-      end
-      if used <= 0 or h > #body and at <= edge then used = 0 end
-    elseif v then
-      at = unpack_('>I7', v, 6)
-      if machine == BUCKET then
-        n = min(used, usedcap)
-        stored = floor((at + n * whole + floor((n * rem + frac + den - 1) / den)) / grid)
-        local e = now - at
-        if e > 0 then
-          n = floor((e - frac / den) / (whole + rem / den))
-          if den > 1 and n <= used + 1 then
-            while n > 0 and n * whole + floor((n * rem + frac + den - 1) / den) > e do n = n - 1 end
-            while (n + 1) * whole + floor(((n + 1) * rem + frac + den - 1) / den) <= e do n = n + 1 end
-          end
-          if n >= used then
-            used = 0
-          else
-            local part = n * rem + frac
-            local up = floor(part / den)
-            used, at, frac = used - n, at + n * whole + up, part - up * den
-          end
-        end
-      else
-        local ends = at - at % window + window
-        stored = floor(ends / grid)
-        if now >= ends then used = 0 end
-      end
-    end
-    n = 0
-    if capacity - used >= cost then n = min(count, floor((capacity - used) / cost)) end
-    local units = min((mode == ALWAYS and count or n) * cost, usedcap - used)
-    if units > 0 then
-      local new, ends
-      if machine == RUNS then
-        local left = units
-        if used == 0 then
-          body, h, at, ln = '', 1, now, units
-        elseif at >= now then
-          ln = ln + units
-        else
-          local fill = min(left, runcap - ln)
-          if fill > 0 then ln, left = ln + fill, left - fill end
-          if left > 0 then
-            body = body .. pack(RUN, at, ln)
-            at, ln = now, left
-            if (#body - h + 1) / 10 + 1 > maxruns then
-              local _, n1, t2, n2 = unpack_('>I7I3I7I3', body, h)
-              body, h = pack(RUN, t2, n1 + n2) .. sub(body, h + 20), 1
-            end
-          end
-        end
-        new, ends = pack('>I2I3', mark, used + units) .. sub(body, h) .. pack(RUN, at, ln), at + window
-      else
-        if used == 0 then at, frac = now, 0 end
-        used = used + units
-        new = frac > 0 and pack('>I2I3I7I3', mark, used, at, frac) or pack('>I2I3I7', mark, used, at)
-        ends = at - at % window + window
-        if machine == BUCKET then
-          local k = min(used, usedcap)
-          ends = at + k * whole + floor((k * rem + frac + den - 1) / den)
-        end
-      end
-      local cell = floor(ends / grid)
-      if stored == cell then
-        redis.call('SET', K[1], new, 'KEEPTTL')
-      else
-        redis.call('SET', K[1], new, 'PXAT', (cell + 1) * grid / 1000)
-      end
-    end
-    return { v, now, n, timed == 1 and elapsed() or 0 }
-  end
+end
+
+-- answer ends the script.
+local function answer()
+  V[nstate + nreplay + 1] = now
+  V[nstate + nreplay + 2] = admitted
+  V[nstate + nreplay + 3] = timed == 1 and elapsed() or 0
+  return V
+end
+if ngroups == 0 and not rest then return answer() end
+
+local function meter(at)
+  local m = { from = at }
+  m.shapes, m.machine, m.mark, m.capacity, m.whole, m.rem, m.den, m.usedcap, m.window, m.runcap, m.maxruns, m.grid, at =
+    unpack_('>BBI2I3I7I3I3I3I7I3I2I7', blob, at)
+  m.to, m.floor = at - 1, m.machine * 16384
+  return m, at
 end
 
 local meters = {}
-for i = 1, nmeters do
-  local m, from = {}, pos
-  m.shapes, m.machine, m.mark, m.capacity, m.whole, m.rem, m.den, m.usedcap, m.window, m.runcap, m.maxruns, m.grid, pos =
-    unpack_('>BBI2I3I7I3I3I3I7I3I2I7', blob, pos)
-  m.from, m.to = from, pos - 1
-  m.floor = m.machine * 16384
-  meters[i] = m
-end
+for i = 1, nmeters do meters[i], pos = meter(pos) end
 
 -- The states, by key: units in use, instant, fraction, mark; for runs and
 -- slots the older runs as they are stored, where the first live one starts,
@@ -298,7 +247,7 @@ local function image(k, m)
 end
 
 -- What follows is made only when a batch needs it: a closure costs Redis a
--- tenth of a microsecond, and most batches are of single charges that count.
+-- tenth of a microsecond, and most batches are of charges that count.
 local R = {}    -- replay keys written in this call: the record, or false once undone
 local TTL = {}  -- and for how many milliseconds
 
@@ -586,34 +535,110 @@ local function make_decide(twins)
   end
 end
 
-local admitted, decide, decide_twins = 0, nil, nil
+local decide, decide_twins
+if rest then
+  decide = make_decide(false)
+  for i = 1, #rest do
+    local r = rest[i]
+    r.m, r.group = meter(r.from), 0
+    admitted = admitted + decide({ r }, r.count, 0)
+  end
+end
+
+local ready = {}  -- by key: the meter it was advanced for by a plain request; now stands still
+local ck, cm, ca, cc = {}, {}, {}, {}  -- of each charge of a request: key, meter, always, cost
+local su, sa, sf, sw, sp, ss, sb, sh, sl = {}, {}, {}, {}, {}, {}, {}, {}, {}  -- and what look found
 for _ = 1, ngroups do
-  local count, nc, flags, k, mi, mode, group, cost
-  count, nc, flags, k, mi, mode, group, cost, pos = unpack_('>I2BBI2I2BBI3', blob, pos)
-  if nc == 1 and flags == 0 and (mode == ENFORCE or mode == ALWAYS) and group == 0 and cost > 0 then
-    -- One charge that counts, by far the most common request.
-    if V[k] ~= 1 then
-      local m = meters[mi]
-      advance(k, m)
-      local n, room = 0, m.capacity - U[k]
-      if room >= cost then n = min(count, floor(room / cost)) end
-      if mode == ALWAYS then take(k, m, count * cost) elseif n > 0 then take(k, m, n * cost) end
-      admitted = admitted + n
+  local count, nc, flags
+  count, nc, flags, pos = unpack_('>I2BB', blob, pos)
+  local own = flags == 64
+  if own then
+    -- Look at all, then write all: with a state that look does not take, plain.
+    local n, start = count, pos
+    for i = 1, nc do
+      local k, mi, mode, cost, _
+      k, mi, mode, _, cost, pos = unpack_('>I2I2BBI3', blob, pos)
+      if own then
+        local m, v = meters[mi], V[k]
+        local machine, mark, capacity, whole, rem, den, usedcap, window, grid =
+          m.machine, m.mark, m.capacity, m.whole, m.rem, m.den, m.usedcap, m.window, m.grid
+        local ok, used, at, frac, was, part, stored, body, h, ln
+        --#include look
+        if ok then
+          local room = capacity - used
+          if room < cost then
+            n = 0
+          elseif n > 1 then
+            n = min(n, floor(room / cost))
+          end
+          ck[i], cm[i], ca[i], cc[i] = k, m, mode == ALWAYS, cost
+          su[i], sa[i], sf[i], sw[i], sp[i], ss[i] = used, at, frac, was, part, stored
+          if machine == RUNS then sb[i], sh[i], sl[i] = body, h, ln end
+        else
+          own = false
+        end
+      end
     end
-  else
-    local cs = { { k = k, m = meters[mi], mode = mode, group = group, cost = cost } }
-    local here = V[k] ~= 1
-    for i = 2, nc do
-      local c = {}
+    if own then
+      admitted = admitted + n
+      for i = 1, nc do
+        local units = cc[i] * (ca[i] and count or n)
+        if units > 0 then
+          local k, m = ck[i], cm[i]
+          local machine, mark, whole, rem, den, usedcap, window, runcap, maxruns, grid =
+            m.machine, m.mark, m.whole, m.rem, m.den, m.usedcap, m.window, m.runcap, m.maxruns, m.grid
+          local v, used, at, frac, was, part, stored, body, h, ln =
+            V[k], su[i], sa[i], sf[i], sw[i], sp[i], ss[i], sb[i], sh[i], sl[i]
+          --#include put
+        end
+      end
+    else
+      pos, flags = start, 32
+    end
+  end
+  if flags == 32 then
+    local n, here = count, true
+    for i = 1, nc do
+      local k, mi, mode, cost, _
+      k, mi, mode, _, cost, pos = unpack_('>I2I2BBI3', blob, pos)
+      local m = meters[mi]
+      ck[i], cm[i], ca[i], cc[i] = k, m, mode == ALWAYS, cost
+      if V[k] == 1 then
+        here = false
+      elseif here then
+        if ready[k] ~= m then
+          advance(k, m)
+          ready[k] = m
+        end
+        local room = m.capacity - U[k]
+        if room < cost then
+          n = 0
+        elseif n > 1 then
+          n = min(n, floor(room / cost))
+        end
+      end
+    end
+    if here then
+      admitted = admitted + n
+      for i = 1, nc do
+        local units = cc[i] * (ca[i] and count or n)
+        if units > 0 then take(ck[i], cm[i], units) end
+      end
+    end
+  elseif not own then
+    local cs, here = {}, true
+    for i = 1, nc do
+      local c, mi = {}, nil
       c.k, mi, c.mode, c.group, c.cost, pos = unpack_('>I2I2BBI3', blob, pos)
       c.m = meters[mi]
-      cs[i] = c
+      cs[i], ready[c.k] = c, nil
       here = here and V[c.k] ~= 1
     end
-    if flags >= 16 then
+    if flags % 32 >= 16 then
       for i = 1, nc do
         local c = cs[i]
         c.twin, c.twinning, pos = unpack_('>I2B', blob, pos)
+        ready[c.twin] = nil
         here = here and (c.twin == 0 or V[c.twin] ~= 1)
       end
     end
@@ -624,7 +649,7 @@ for _ = 1, ngroups do
     end
     if flags % 4 >= 2 then owner, pos = unpack_('c16', blob, pos) end
     if here then
-      if flags >= 16 then
+      if flags % 32 >= 16 then
         decide_twins = decide_twins or make_decide(true)
         admitted = admitted + decide_twins(cs, count, flags, key, owner)
       else
@@ -637,25 +662,22 @@ end
 
 for k, m in pairs(D) do
   if U[k] == 0 then
-    if V[k] then redis.call('DEL', K[k]) end
+    if V[k] then call('DEL', K[k]) end
   else
-    local cell = floor(expiry(k, m) / m.grid)
-    if X[k] and M[k] == unpack_('>I2', V[k], 1) and floor(X[k] / m.grid) == cell then
-      redis.call('SET', K[k], image(k, m), 'KEEPTTL')
+    local cell, v, new = floor(expiry(k, m) / m.grid), V[k], image(k, m)
+    if X[k] and M[k] == unpack_('>I2', v, 1) and floor(X[k] / m.grid) == cell then
+      if #new == #v then call('SETRANGE', K[k], '0', new) else call('SET', K[k], new, 'KEEPTTL') end
     else
-      redis.call('SET', K[k], image(k, m), 'PXAT', (cell + 1) * m.grid / 1000)
+      call('SET', K[k], new, 'PXAT', (cell + 1) * m.grid / 1000)
     end
   end
 end
 for key, rec in pairs(R) do
   if rec then
-    redis.call('SET', K[key], rec, 'PX', TTL[key])
+    call('SET', K[key], rec, 'PX', TTL[key])
   elseif V[key] then
-    redis.call('DEL', K[key])
+    call('DEL', K[key])
   end
 end
 
-V[nstate + nreplay + 1] = now
-V[nstate + nreplay + 2] = admitted
-V[nstate + nreplay + 3] = timed == 1 and elapsed() or 0
-return V
+return answer()

@@ -1,0 +1,71 @@
+-- look: the state of one key as it is now, for a limit whose meter's fields are
+-- locals. It stands in the script wherever that says "#include look".
+--
+-- Reads v, what the key holds, and the meter. Sets
+--   ok             whether v is nothing or a state that this limit wrote; if not,
+--                  nothing else counts
+--   used, at, frac what is in use, since when, and the fraction; with runs at is
+--                  the newest's instant, ln its units, body the older ones as they
+--                  are stored, from h on
+--   was, part      at and frac as they are stored
+--   stored         the cell of the grid that the expiry is in, or nil
+ok, used, at, frac = true, 0, now, 0
+if v then
+  local size, had = 0, nil
+  if v ~= 1 then size = #v end
+  if machine == RUNS then
+    if size >= 15 and size % 10 == 5 then had, used = unpack_('>I2I3', v) end
+  elseif size == 12 then
+    had, used, at = unpack_('>I2I3I7', v)
+  elseif size == 15 and machine == BUCKET then
+    had, used, at, frac = unpack_('>I2I3I7I3', v)
+  end
+  ok = had == mark and used > 0 and frac < den
+  if ok then
+    if machine == BUCKET then
+      local n = used
+      was, part = at, frac
+      if n > usedcap then n = usedcap end
+      local e = now - at
+      if den == 1 then
+        stored = floor((at + n * whole) / grid)
+        if e > 0 then
+          n = floor(e / whole)
+          if n >= used then used = 0 else used, at = used - n, at + n * whole end
+        end
+      else
+        stored = floor((at + n * whole + floor((n * rem + frac + den - 1) / den)) / grid)
+        if e > 0 then
+          n = floor((e - frac / den) / (whole + rem / den))
+          if n <= used + 1 then
+            while n > 0 and n * whole + floor((n * rem + frac + den - 1) / den) > e do n = n - 1 end
+            while (n + 1) * whole + floor(((n + 1) * rem + frac + den - 1) / den) <= e do n = n + 1 end
+          end
+          if n >= used then
+            used = 0
+          else
+            local sum = n * rem + frac
+            local up = floor(sum / den)
+            used, at, frac = used - n, at + n * whole + up, sum - up * den
+          end
+        end
+      end
+    elseif machine == WINDOW then
+      was, part = at, 0
+      local ends = at - at % window + window
+      stored = floor(ends / grid)
+      if now >= ends then used = 0 end
+    else
+      body, h = sub(v, 6, -11), 1
+      at, ln = unpack_(RUN, v, size - 9)
+      stored = floor((at + window) / grid)
+      local edge = now - window
+      while h <= #body do
+        local t, units = unpack_(RUN, body, h)
+        if t > edge then break end
+        used, h = used - units, h + 10
+      end
+      if used <= 0 or h > #body and at <= edge then used = 0 end
+    end
+  end
+end

@@ -44,6 +44,7 @@ type Options struct {
 // Engine decides requests. Make one with New.
 type Engine struct {
 	store    weir.Store
+	prompt   prompt // the store, if it is one
 	deadline time.Duration
 	hooks    weir.Hooks
 	ring     func() *pseudonym.Ring
@@ -93,6 +94,7 @@ func New(o Options) (*Engine, error) {
 		leases: o.Leases, noLeases: o.NoLeases, instances: o.Instances,
 		clock: newClock(),
 	}
+	e.prompt, _ = o.Store.(prompt)
 	e.flows.New = func() any { return newFlow(e) }
 	return e, nil
 }
@@ -148,7 +150,7 @@ func (e *Engine) Check(ctx context.Context, r *weir.Request, d *weir.Decision) e
 	// it would gain is a goroutine that returns before its memory is free.
 	f := e.flows.Get().(*flow)
 	f.begin(r, d, nil)
-	decided, err := f.prepare()
+	decided, err := f.decide()
 	if decided {
 		f.tell(err)
 	} else {

@@ -53,22 +53,34 @@ func (f *flow) begin(r *weir.Request, d *weir.Decision, done func(error)) {
 
 // run resolves the request and hands it to the store, or answers it at once.
 func (f *flow) run() {
-	if decided, err := f.prepare(); decided {
+	if decided, err := f.decide(); decided {
 		f.finish(err)
 		return
 	}
 	f.engine.store.Submit(&f.batch, f.complete)
 }
 
-// prepare resolves the request. It returns true when there is nothing to ask
-// the store.
-func (f *flow) prepare() (decided bool, err error) {
+// decide takes the request as far as it goes without waiting. It returns false
+// when that is to the store.
+func (f *flow) decide() (decided bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			decided, err = true, nil
 			f.panicked(p)
 		}
 	}()
+	decided, err = f.prepare()
+	if prompt := f.engine.prompt; prompt != nil && !decided {
+		prompt.DecideNow(&f.batch)
+		f.took = f.engine.clock.now() - f.began
+		return true, f.settle()
+	}
+	return decided, err
+}
+
+// prepare resolves the request. It returns true when there is nothing to ask
+// the store.
+func (f *flow) prepare() (decided bool, err error) {
 	if f.under == nil {
 		return true, notReady()
 	}
@@ -96,6 +108,7 @@ func (f *flow) prepare() (decided bool, err error) {
 	if f.stages(e) {
 		return true, nil
 	}
+	f.batch.Asked = f.anchor.time(f.began)
 	f.batch.Deadline = f.deadline()
 	return false, nil
 }
@@ -106,7 +119,7 @@ func (f *flow) deadline() time.Time {
 	if f.plan.Deadline > 0 && f.plan.Deadline < limit {
 		limit = f.plan.Deadline
 	}
-	at := f.anchor.time(f.began + limit)
+	at := f.batch.Asked.Add(limit)
 	if d := f.req.Deadline; !d.IsZero() && d.Before(at) {
 		return d
 	}
@@ -119,7 +132,7 @@ func (f *flow) answered(*weir.Batch) {
 	f.finish(f.conclude())
 }
 
-// conclude turns the store's answer, or its failure, into the decision.
+// conclude is settle, and answers when that breaks.
 func (f *flow) conclude() (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -127,6 +140,11 @@ func (f *flow) conclude() (err error) {
 			f.panicked(p)
 		}
 	}()
+	return f.settle()
+}
+
+// settle turns the store's answer, or its failure, into the decision.
+func (f *flow) settle() error {
 	e := &f.batch.Entries[0]
 	f.leave()
 	if e.Err == nil {

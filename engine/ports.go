@@ -7,6 +7,12 @@ import (
 	"github.com/weirlimit/weir/internal/stage"
 )
 
+// prompt is a store that nobody waits for: it needs no callback.
+type prompt interface {
+	// DecideNow is weir.Store's Submit, done when it returns.
+	DecideNow(b *weir.Batch)
+}
+
 // Local answers without the store what it can answer exactly. See
 // internal/local.
 type Local interface {

@@ -7,8 +7,8 @@ import (
 	"github.com/weirlimit/weir"
 )
 
-// clock tells the store's time. One reading is 40 ns, half of a check: every
-// call takes one.
+// clock tells the store's time. One reading is 40 ns, half of a check: a call
+// takes one at most.
 type clock struct {
 	read  func() weir.Micros // nil for the system's
 	start time.Time
@@ -33,12 +33,18 @@ func (c *clock) now() weir.Micros {
 }
 
 // nowBefore tells the time, and whether it is before deadline; the zero value is
-// none. The system's clock is read once for both.
-func (c *clock) nowBefore(deadline time.Time) (now weir.Micros, ok bool) {
+// none. The system's clock is read once for both, or not at all where the caller
+// has just done so.
+func (c *clock) nowBefore(deadline, asked time.Time) (now weir.Micros, ok bool) {
 	if c.read != nil {
 		return c.read(), deadline.IsZero() || time.Now().Before(deadline)
 	}
-	spent := time.Since(c.start)
+	var spent time.Duration
+	if asked.IsZero() {
+		spent = time.Since(c.start)
+	} else {
+		spent = max(asked.Sub(c.start), 0)
+	}
 	return c.base + weir.Micros(spent/time.Microsecond), deadline.IsZero() || spent < deadline.Sub(c.start)
 }
 

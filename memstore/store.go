@@ -60,6 +60,9 @@ func (s *Store) Submit(b *weir.Batch, done func(*weir.Batch)) {
 	done(b)
 }
 
+// DecideNow is Submit without the callback.
+func (s *Store) DecideNow(b *weir.Batch) { s.decide(b) }
+
 // Decide implements weir.Store. Nothing in it waits, so ctx and the deadline are
 // looked at once, at the start.
 func (s *Store) Decide(ctx context.Context, b *weir.Batch) {
@@ -75,7 +78,7 @@ func (s *Store) decide(b *weir.Batch) {
 		refuse(b, errClosed())
 		return
 	}
-	now, ok := s.nowBefore(b.Deadline)
+	now, ok := s.nowBefore(b.Deadline, b.Asked)
 	if !ok {
 		refuse(b, &weir.Error{Code: weir.CodeTimeout, Message: "the batch's deadline had passed when it was submitted"})
 		return

@@ -17,7 +17,7 @@ import (
 func Compile(files []*File, o Options) (*Set, []Problem) {
 	envoy, problems := compileEnvoy(files, o)
 	native, more := compileNative(files, o)
-	s := &Set{version: versionOf(files, o), envoy: envoy, native: native}
+	s := &Set{version: versionOf(files, o), envoy: envoy, native: native, domains: newDomainIndex(envoy, native)}
 	problems = slices.Concat(problems, more, hiddenDomains(s, files))
 	SortProblems(problems)
 	if o.EnvoyCompat && HasErrors(problems) {

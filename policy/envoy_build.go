@@ -151,6 +151,9 @@ func (b *envoyBuilder) tellApart() {
 		if n.rule.Name == "" {
 			n.rule.Name = n.rule.ID
 		}
+		if len(n.free) < 2 {
+			n.rule.prepare(n.rule.Windows)
+		}
 	}
 }
 

@@ -75,15 +75,18 @@ func (d *envoyDomain) charge(r *weir.Request, p *Plan, i int) error {
 		m.denies(&m.Rule.Zero, of, cost)
 		return nil
 	}
-	free := m.node.free
-	if len(free) == 0 {
-		return p.charge(m.Rule, m.Rule.Windows, i, modeOf(m.Rule, of.Refund, of.Spent), cost, p.only(m.Rule.ID))
+	free, mode := m.node.free, modeOf(m.Rule, of.Refund, of.Spent)
+	switch {
+	case len(free) == 0:
+		return p.chargePlain(m.Rule, m.Rule.Windows, i, mode, cost, m.Rule.ID)
+	case len(free) == 1 && !m.node.hides[0]:
+		return p.chargePlain(m.Rule, m.Rule.Windows, i, mode, cost, of.Pairs[free[0]].Value)
 	}
 	p.parts = p.parts[:0]
 	for k, j := range free {
 		p.parts = append(p.parts, part{of.Pairs[j].Name, of.Pairs[j].Value, m.node.hides[k]})
 	}
-	return p.charge(m.Rule, m.Rule.Windows, i, modeOf(m.Rule, of.Refund, of.Spent), cost, p.locate(p.parts))
+	return p.charge(m.Rule, m.Rule.Windows, i, mode, cost, p.locate(p.parts))
 }
 
 // chargeOverride charges a limit that came with the request. Its counter is

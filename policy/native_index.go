@@ -12,6 +12,7 @@ import (
 type matchIndex struct {
 	dims    map[string]*dimIndex
 	routes  *dimIndex // by path; nil when nothing is filed there
+	filed   int       // how often a policy was filed
 	general []int32
 }
 
@@ -100,6 +101,7 @@ func newMatchIndex(policies []nativePolicy) matchIndex {
 }
 
 func (x *matchIndex) file(d drawer, policy int32) {
+	x.filed++
 	dim := x.routes
 	if !d.isRoute {
 		dim = x.dims[d.dim]

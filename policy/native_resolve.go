@@ -62,7 +62,16 @@ func (d *nativeDomain) resolveOne(to purpose, r *weir.Request, p *Plan, i int, d
 	if only >= 0 {
 		return d.apply(&d.policies[only], &a, p)
 	}
-	found, general := d.index.find(&a.query, p.found[:0]), d.index.general
+	general := d.index.general
+	if d.index.filed == 0 {
+		for _, n := range general {
+			if err := d.apply(&d.policies[n], &a, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	found := d.index.find(&a.query, p.found[:0])
 	p.found = found
 	for len(found) > 0 || len(general) > 0 { // both are in order: merge them
 		from := &general
@@ -115,13 +124,22 @@ func (d *nativeDomain) apply(pol *nativePolicy, a *asking, p *Plan) error {
 		limits = d.limitsOf(pol, &a.query, values, p.Now)
 	}
 	p.values = values
+	partition := pol.tag
 	switch {
 	case pol.partition < 0:
-		return a.charge(d, pol, limits, p, p.only(pol.tag))
 	case len(values) == 1 && !pol.hides[0]: // as most are
-		return a.charge(d, pol, limits, p, p.only(values[0]))
+		partition = values[0]
+	default:
+		return a.charge(d, pol, limits, p, p.locate(pol.parts(values, p)))
 	}
-	return a.charge(d, pol, limits, p, p.locate(pol.parts(values, p)))
+	if pol.shards > 0 || limits.rates < len(limits.all) || a.purpose != toCheck {
+		return a.charge(d, pol, limits, p, p.only(partition))
+	}
+	if limits.rates == 0 {
+		return nil
+	}
+	cost := times(a.cost, pol.unitCost(&a.query))
+	return p.chargePlain(pol.rule, limits.all, a.descriptor, modeOf(pol.rule, a.refund, a.spent), cost, partition)
 }
 
 // parts lists the values that the policy counts by, that of its partition first.

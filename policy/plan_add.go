@@ -20,6 +20,43 @@ func modeOf(r *Rule, refund, spent bool) weir.Mode {
 	return r.Mode
 }
 
+// chargePlain is charge for counters that their partition alone tells apart, and
+// that are not split: as most are. It names them without a naming.
+func (p *Plan) chargePlain(r *Rule, meters []*weir.Meter, descriptor int, mode weir.Mode, cost int64, partition string) error {
+	for n, m := range meters {
+		rest := r.rest(m)
+		if rest == "" { // an override's
+			return p.charge(r, meters[n:], descriptor, mode, cost, p.only(partition))
+		}
+		start := len(p.keys)
+		p.keys = append(key.AppendTag(p.keys, partition), rest...)
+		i, fresh, err := p.counter(view(p.keys[start:]))
+		if err != nil {
+			return err
+		}
+		if c := &p.Charges[i]; fresh {
+			c.Meter, c.Cost, c.Mode, c.Group = m, cost, mode, groupOf(r, mode)
+		} else if err := join(c, cost, mode); err != nil {
+			return err
+		}
+		p.use(r, m, descriptor, i, cost)
+	}
+	p.tighten(r)
+	return nil
+}
+
+// use adds a Use of a counter that is not split. It is written in place: a
+// literal would be copied.
+func (p *Plan) use(r *Rule, m *weir.Meter, descriptor, charge int, cost int64) {
+	n := len(p.Uses)
+	if n == cap(p.Uses) {
+		p.Uses = append(p.Uses, Use{})
+	}
+	p.Uses = p.Uses[:n+1]
+	u := &p.Uses[n]
+	u.Rule, u.Meter, u.Descriptor, u.Charge, u.Cost, u.Parts = r, m, descriptor, charge, cost, nil
+}
+
 // charge adds what a rule asks of one descriptor: a charge per meter. at names
 // the counter: its partition and values; the rest comes from the rule and the
 // meter.
@@ -116,7 +153,7 @@ func (r *Rule) prepare(meters []*weir.Meter) {
 }
 
 // counter returns the index of the charge to that key, and whether it is a new
-// one, which has nothing but the key.
+// one, of which the key is set and that it has no twin.
 func (p *Plan) counter(name string) (i int, fresh bool, err error) {
 	for i := range p.Charges {
 		if p.Charges[i].Key == name {
@@ -127,7 +164,12 @@ func (p *Plan) counter(name string) (i int, fresh bool, err error) {
 	if n == weir.MaxCharges {
 		return 0, false, &weir.Error{Code: weir.CodeInvalid, Field: "descriptors", Message: "too many limits apply to one request"}
 	}
-	p.Charges = append(p.Charges, weir.Charge{Key: name})
+	if n == cap(p.Charges) {
+		p.Charges = append(p.Charges, weir.Charge{})
+	}
+	p.Charges = p.Charges[:n+1]
+	c := &p.Charges[n]
+	c.Key, c.Twinning, c.Twin = name, weir.TwinNone, ""
 	return n, true, nil
 }
 

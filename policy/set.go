@@ -37,6 +37,7 @@ type Set struct {
 	version string
 	envoy   map[string]*envoyDomain
 	native  map[string]*nativeDomain
+	domains domainIndex // the same
 	rules   []*Rule
 }
 
@@ -52,13 +53,13 @@ func (s *Set) Version() string { return s.version }
 // that cannot be right, CodePolicyNotFound for a policy that does not exist.
 func (s *Set) Resolve(r *weir.Request, p *Plan) error {
 	p.Reset()
-	if r.Policy == "" {
-		if d := s.envoy[r.Domain]; d != nil {
-			return d.resolve(r, p)
+	if d := s.domains.find(r.Domain); d != nil {
+		if d.envoy != nil && r.Policy == "" {
+			return d.envoy.resolve(r, p)
 		}
-	}
-	if d := s.native[r.Domain]; d != nil {
-		return d.resolve(r, p)
+		if d.native != nil {
+			return d.native.resolve(r, p)
+		}
 	}
 	if r.Policy != "" {
 		return &weir.Error{Code: weir.CodePolicyNotFound, Field: "policy", Message: "there is no policy " + r.Policy}

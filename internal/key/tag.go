@@ -43,7 +43,7 @@ func appendSlotNumber(dst []byte, slot uint16) []byte {
 const hexDigits = "0123456789abcdef"
 
 func appendEscaped(dst []byte, text string) []byte {
-	if strings.IndexByte(text, escape) < 0 && strings.IndexByte(text, '}') < 0 {
+	if isPlain(text) {
 		return append(dst, text...) // as good as always
 	}
 	for i := range len(text) {
@@ -57,6 +57,31 @@ func appendEscaped(dst []byte, text string) []byte {
 		}
 	}
 	return dst
+}
+
+// isPlain tells whether nothing in text needs an escape. Eight bytes are looked
+// at together: a byte is 0 in x^y where x has that of y, and only there does
+// subtracting 1 from each borrow into the top bit, that is not set already.
+func isPlain(text string) bool {
+	const (
+		ones = 0x0101010101010101
+		tops = 0x80 * ones
+	)
+	for len(text) >= 8 {
+		x := uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 |
+			uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
+		a, b := x^escape*ones, x^'}'*ones
+		if ((a-ones)&^a|(b-ones)&^b)&tops != 0 {
+			return false
+		}
+		text = text[8:]
+	}
+	for i := range len(text) {
+		if text[i] == escape || text[i] == '}' {
+			return false
+		}
+	}
+	return true
 }
 
 // Tag returns the part of a key that decides its slot, by Redis's rule: what is

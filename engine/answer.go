@@ -1,21 +1,25 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/weirlimit/weir"
 )
 
 // describe says what each descriptor met.
 func (f *flow) describe() {
+	n := len(f.plan.Descriptors)
+	matched := slices.Grow(f.dec.Matched, n)[:n]
+	f.dec.Matched = matched
 	for i := range f.plan.Descriptors {
-		m := &f.plan.Descriptors[i]
-		out := weir.Matched{Unlimited: m.Unlimited, Zero: m.Denies}
+		m, to := &f.plan.Descriptors[i], &matched[i] // in place: a literal would be copied
+		to.Rule, to.Name, to.Unlimited, to.Zero, to.Metadata = "", "", m.Unlimited, m.Denies, nil
 		if m.Rule != nil {
-			out.Rule, out.Metadata = m.Rule.ID, m.Rule.Metadata
+			to.Rule, to.Metadata = m.Rule.ID, m.Rule.Metadata
 			if m.Rule.Name != m.Rule.ID {
-				out.Name = m.Rule.Name
+				to.Name = m.Rule.Name
 			}
 		}
-		f.dec.Matched = append(f.dec.Matched, out)
 	}
 }
 
@@ -29,13 +33,14 @@ func (f *flow) fill(e *weir.Entry, source weir.Source) {
 	}
 	f.scale(e)
 	enforced := false
+	charges := slices.Grow(d.Charges[:0], len(f.plan.Uses))[:len(f.plan.Uses)]
+	d.Charges = charges
 	for i := range f.plan.Uses {
 		u := &f.plan.Uses[i]
 		c := &e.Charges[u.Charge]
 		enforced = enforced || c.Mode != weir.Shadow
 		o := &e.Outcomes[u.Charge]
-		d.Charges = append(d.Charges, weir.Charged{})
-		to := &d.Charges[len(d.Charges)-1] // in place: a literal would be copied
+		to := &charges[i] // in place
 		to.Rule, to.Descriptor, to.Limit = u.Rule.ID, u.Descriptor, u.Meter.Limit
 		to.Cost, to.Mode, to.Outcome = u.Cost, c.Mode, *o
 		d.Delay = max(d.Delay, o.Delay)

@@ -16,6 +16,9 @@ const (
 
 // AppendTag appends the partition between braces, as Redis Cluster's hash tag.
 func AppendTag(dst []byte, partition string) []byte {
+	if partition != "" && len(partition) <= MaxLiteral && isPlain(partition) { // as good as always
+		return append(append(append(dst, '{'), partition...), '}')
+	}
 	return append(appendPartition(append(dst, '{'), partition), '}')
 }
 
@@ -44,7 +47,7 @@ const hexDigits = "0123456789abcdef"
 
 func appendEscaped(dst []byte, text string) []byte {
 	if isPlain(text) {
-		return append(dst, text...) // as good as always
+		return append(dst, text...)
 	}
 	for i := range len(text) {
 		switch text[i] {

@@ -41,8 +41,8 @@ func newFlow(e *Engine) *flow {
 
 func (f *flow) begin(r *weir.Request, d *weir.Decision, done func(error)) {
 	f.req, f.dec, f.done = r, d, done
-	f.began, f.took = f.engine.clock.now(), 0
-	f.anchor = f.engine.clock.at(f.began)
+	f.began, f.anchor = f.engine.clock.now()
+	f.took = 0
 	f.ask.Entry, f.inside = nil, false
 	f.under = f.engine.loaded.Load()
 	// Not in one literal: that would be made elsewhere, and copied.
@@ -72,7 +72,7 @@ func (f *flow) decide() (decided bool, err error) {
 	decided, err = f.prepare()
 	if prompt := f.engine.prompt; prompt != nil && !decided {
 		prompt.DecideNow(&f.batch)
-		f.took = f.engine.clock.now() - f.began
+		f.took = f.engine.clock.after(f.began)
 		return true, f.settle()
 	}
 	return decided, err
@@ -128,7 +128,7 @@ func (f *flow) deadline() time.Time {
 
 // answered is the store's callback.
 func (f *flow) answered(*weir.Batch) {
-	f.took = f.engine.clock.now() - f.began
+	f.took = f.engine.clock.after(f.began)
 	f.finish(f.conclude())
 }
 
@@ -207,7 +207,7 @@ func (f *flow) decided() {
 	defer e.recovered()
 	took := f.took
 	if took == 0 {
-		took = e.clock.now() - f.began
+		took = e.clock.after(f.began)
 	}
 	e.hooks.Decided(f.req, f.dec, took)
 }

@@ -18,10 +18,11 @@ import (
 
 // node is one Redis server. It is all that this package knows of the client
 // library: a call in, a reply out, one connection per call in flight, no
-// retry and no redirect behind our back.
+// retry and no redirect behind our back. Flights have connections of their own.
 type node struct {
 	addr   string
 	client rueidis.Client
+	links
 }
 
 // dialNode connects, authenticates and asserts that the server is a primary.
@@ -32,6 +33,17 @@ func dialNode(ctx context.Context, addr string, o *Options) (*node, error) {
 func newNode(ctx context.Context, addr string, o *Options, creds Credentials, primary bool) (*node, error) {
 	door := o.dials.door(addr)
 	var made atomic.Bool // the first connection; what follows are the pool's
+	dialer := net.Dialer{Timeout: o.ConnTimeout, KeepAlive: time.Second}
+	connect := func(ctx context.Context, conn *net.Conn) error {
+		tc, err := o.tlsFor(ctx)
+		if err == nil {
+			*conn, err = dialChecked(ctx, addr, &dialer, tc, creds, primary)
+		}
+		if err != nil {
+			return &notSentError{err}
+		}
+		return nil
+	}
 	opt := rueidis.ClientOption{
 		InitAddress:           []string{addr},
 		ForceSingleClient:     true,
@@ -40,25 +52,17 @@ func newNode(ctx context.Context, addr string, o *Options, creds Credentials, pr
 		DisableAutoPipelining: true,
 		BlockingPoolSize:      flightsPerShard + 2,
 		ConnWriteTimeout:      o.ConnTimeout,
-		Dialer:                net.Dialer{Timeout: o.ConnTimeout, KeepAlive: time.Second},
-		ClientName:            "weir",
+		Dialer:                dialer,
+		ClientName:            clientName,
 		ClientSetInfo:         rueidis.DisableClientSetInfo,
-		DialCtxFn: func(ctx context.Context, addr string, d *net.Dialer, _ *tls.Config) (net.Conn, error) {
-			var conn net.Conn
-			dial := func() error {
-				tc, err := o.tlsFor(ctx)
-				if err == nil {
-					conn, err = dialChecked(ctx, addr, d, tc, creds, primary)
-				}
-				if err != nil {
-					return &notSentError{err}
-				}
-				return nil
-			}
+		DialCtxFn: func(ctx context.Context, _ string, _ *net.Dialer, _ *tls.Config) (conn net.Conn, err error) {
+			dial := func() error { return connect(ctx, &conn) }
 			if !made.Load() {
-				return conn, dial()
+				err = dial()
+			} else {
+				err = door.try(primary, dial)
 			}
-			return conn, door.try(primary, dial)
+			return conn, err
 		},
 	}
 	if creds != nil {
@@ -79,7 +83,22 @@ func newNode(ctx context.Context, addr string, o *Options, creds Credentials, pr
 		return nil, err
 	}
 	made.Store(true)
-	return &node{addr: addr, client: client}, nil
+	n := &node{addr: addr, client: client}
+	n.links.limit = o.ConnTimeout
+	n.links.dial = func(ctx context.Context) (conn net.Conn, err error) {
+		err = door.try(primary, func() error {
+			if err := connect(ctx, &conn); err != nil {
+				return err
+			}
+			if err := greet(conn, o.ConnTimeout); err != nil {
+				_ = conn.Close()
+				return &notSentError{err}
+			}
+			return nil
+		})
+		return conn, err
+	}
+	return n, nil
 }
 
 // dialChecked dials and, on the new connection, asserts the server's role
@@ -211,15 +230,25 @@ func (n *node) do(ctx context.Context, args ...string) (rueidis.RedisMessage, er
 	return n.client.Do(ctx, n.client.B().Arbitrary(args...).Build()).ToMessage()
 }
 
-// eval runs the script by its digest. asking announces that the caller was
-// sent here by an ASK.
-func (n *node) eval(ctx context.Context, sha string, keys, args []string, asking bool) (rueidis.RedisMessage, error) {
-	cmd := n.client.B().Arbitrary("EVALSHA", sha, strconv.Itoa(len(keys))).Args(keys...).Args(args...).Build()
-	if !asking {
-		return n.client.Do(ctx, cmd).ToMessage()
+// eval runs a script by its digest, loading it where it is missing.
+func (n *node) eval(ctx context.Context, sc *script, key, arg string) (rueidis.RedisMessage, error) {
+	reply, err := n.do(ctx, "EVALSHA", sc.sha, "1", key, arg)
+	if !isNoScript(err) {
+		return reply, err
 	}
-	replies := n.client.DoMulti(ctx, n.client.B().Asking().Build(), cmd)
-	return replies[1].ToMessage()
+	if err := n.load(ctx, sc); err != nil {
+		return reply, err
+	}
+	return n.do(ctx, "EVALSHA", sc.sha, "1", key, arg)
+}
+
+// load makes a script known to the server. When it fails, what the script was
+// needed for has not run.
+func (n *node) load(ctx context.Context, sc *script) error {
+	if _, err := n.do(ctx, "SCRIPT", "LOAD", sc.source); err != nil {
+		return &notSentError{err}
+	}
+	return nil
 }
 
 // asking runs one command on a slot that is being moved here.
@@ -228,4 +257,7 @@ func (n *node) asking(ctx context.Context, args ...string) error {
 	return replies[1].Error()
 }
 
-func (n *node) close() { n.client.Close() }
+func (n *node) close() {
+	n.links.close()
+	n.client.Close()
+}

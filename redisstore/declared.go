@@ -4,8 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/redis/rueidis"
-
 	"github.com/weirlimit/weir"
 )
 
@@ -41,12 +39,12 @@ func (s *Store) resend(it *item) {
 // flyDeclared sends one item alone, with declared keys of one slot, and follows
 // where Redis points.
 func (s *shard) flyDeclared(f *flight) bool {
-	keys, blob := f.encode()
+	f.encode()
 	began := time.Now()
-	reply, err := s.chase(keys, blob)
+	err := s.chase(f, began)
 	took := time.Since(began)
 	if err == nil {
-		err = f.read(&reply)
+		err = f.read()
 	}
 	if err != nil {
 		return s.crashDeclared(f, err, took)
@@ -71,29 +69,33 @@ func (s *shard) crashDeclared(f *flight, err error, took time.Duration) bool {
 
 // chase runs the script where the keys are. MOVED, ASK and TRYAGAIN all mean
 // that it has not run.
-func (s *shard) chase(keys []string, blob string) (rueidis.RedisMessage, error) {
-	st := s.store
+func (s *shard) chase(f *flight, began time.Time) (err error) {
 	addr, asking := "", false
-	var reply rueidis.RedisMessage
-	var err error
 	for range maxRedirects {
-		reply, err = s.evalAt(addr, keys, blob, asking)
+		err = s.evalAt(addr, f, asking, began)
 		to, ask, redirected := redirect(err)
 		if !redirected {
-			return reply, err
+			return err
 		}
 		if !ask {
-			st.follow.poke()
+			s.store.follow.poke()
 		}
 		addr, asking = to, ask
+		began = time.Now()
 	}
-	return reply, err
+	return err
 }
 
 // evalAt runs the script on another shard's node, or on this one's for "".
-func (s *shard) evalAt(addr string, keys []string, blob string, asking bool) (rueidis.RedisMessage, error) {
+func (s *shard) evalAt(addr string, f *flight, asking bool, began time.Time) error {
+	sc := &s.store.scripts.declared
 	if addr == "" || addr == s.addr && !asking {
-		return s.eval(s.store.scripts.declared, keys, blob, false)
+		n, err := s.acquire(s.store.base)
+		if err != nil {
+			return err
+		}
+		defer n.release()
+		return s.eval(n, sc, f, false, began)
 	}
 	for _, other := range s.store.topo.Load().shards {
 		if other.addr != addr {
@@ -101,25 +103,22 @@ func (s *shard) evalAt(addr string, keys []string, blob string, asking bool) (ru
 		}
 		n, err := other.acquire(s.store.base)
 		if err != nil {
-			return rueidis.RedisMessage{}, err
+			return err
 		}
 		defer n.release()
-		return s.store.evalOn(n.node, s.store.scripts.declared, keys, blob, false, asking)
+		return s.store.evalOn(n.node, sc, f, false, asking, began)
 	}
 	// A node we have not met: the next topology has it.
-	return rueidis.RedisMessage{}, &notSentError{&weir.Error{Code: weir.CodeMoved, Message: "redirected to an unknown node " + addr}}
+	return &notSentError{&weir.Error{Code: weir.CodeMoved, Message: "redirected to an unknown node " + addr}}
 }
 
 // redirect reads MOVED and ASK errors: "MOVED 3999 127.0.0.1:6381".
 func redirect(err error) (addr string, asking, ok bool) {
-	if err == nil {
-		return "", false, false
-	}
-	re, isReply := rueidis.IsRedisErr(err)
+	text, isReply := replyText(err)
 	if !isReply {
 		return "", false, false
 	}
-	words := strings.Fields(re.Error())
+	words := strings.Fields(text)
 	if len(words) != 3 || words[0] != "MOVED" && words[0] != "ASK" {
 		return "", false, false
 	}

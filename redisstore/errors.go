@@ -53,8 +53,8 @@ func classify(err error) (_ *weir.Error, again bool) {
 		_, unsent := errors.AsType[*notSentError](err)
 		return e, unsent && e.Code.Temporary()
 	}
-	if re, ok := errors.AsType[*rueidis.RedisError](err); ok {
-		return classifyReply(re.Error())
+	if text, ok := replyText(err); ok {
+		return classifyReply(text)
 	}
 	_, unsent := errors.AsType[*notSentError](err)
 	out := &weir.Error{Code: transportCode(err), Message: "redis", Err: err}
@@ -62,6 +62,20 @@ func classify(err error) (_ *weir.Error, again bool) {
 		out.Hint = "is redis running and reachable?"
 	}
 	return out, unsent
+}
+
+// replyText is what the server answered, if err is an error of it.
+func replyText(err error) (text string, ok bool) {
+	if err == nil {
+		return "", false
+	}
+	if re, ok := errors.AsType[replyError](err); ok {
+		return string(re), true
+	}
+	if re, ok := errors.AsType[*rueidis.RedisError](err); ok {
+		return re.Error(), true
+	}
+	return "", false
 }
 
 func classifyReply(text string) (*weir.Error, bool) {

@@ -33,7 +33,7 @@ type flight struct {
 	arena   []byte // the bytes of keys, then of replay keys
 
 	blob []byte
-	args []string
+	wire []byte // the command that carries blob
 	sent uint
 	sorted
 	replay

@@ -1,11 +1,8 @@
 package redisstore
 
 import (
-	"errors"
 	"strings"
 	"time"
-
-	"github.com/redis/rueidis"
 
 	"github.com/weirlimit/weir"
 )
@@ -30,16 +27,16 @@ func (s *shard) fly(f *flight) bool {
 	if f.items[0].declared {
 		return s.flyDeclared(f)
 	}
-	sc, inArgs := s.store.scripts.declared, false
+	sc, inArgs := &s.store.scripts.declared, false
 	if s.store.follow != nil {
-		sc, inArgs = s.store.scripts.anySlot, true
+		sc, inArgs = &s.store.scripts.anySlot, true
 	}
-	keys, blob := f.encode()
+	f.encode()
 	began := time.Now()
-	reply, err := s.eval(sc, keys, blob, inArgs)
+	err = s.eval(n, sc, f, inArgs, began)
 	took := time.Since(began)
 	if err == nil {
-		err = f.read(&reply)
+		err = f.read()
 	}
 	if err != nil {
 		return s.crash(f, err, took)
@@ -66,20 +63,20 @@ func (s *shard) ground(f *flight, err error) bool {
 	return s.crash(f, err, 0)
 }
 
-// eval runs the script on the shard's node, loading it where it is missing.
-func (s *shard) eval(sc script, keys []string, blob string, inArgs bool) (rueidis.RedisMessage, error) {
-	n, err := s.acquire(s.store.base)
+// eval runs the script for f on the shard's node.
+func (s *shard) eval(n *sharedNode, sc *script, f *flight, inArgs bool, began time.Time) error {
+	err := s.store.evalOn(n.node, sc, f, inArgs, false, began)
 	if err != nil {
-		return rueidis.RedisMessage{}, err
+		s.retireAfter(n, err)
 	}
-	defer n.release()
-	reply, err := s.store.evalOn(n.node, sc, keys, blob, inArgs, false)
-	if err != nil {
-		if _, isReply := errors.AsType[*rueidis.RedisError](err); !isReply || isReadOnly(err) {
-			s.retire(n)
-		}
+	return err
+}
+
+// retireAfter retires a node whose connection broke, or that takes no writes.
+func (s *shard) retireAfter(n *sharedNode, err error) {
+	if _, isReply := replyText(err); !isReply || isReadOnly(err) {
+		s.retire(n)
 	}
-	return reply, err
 }
 
 func isReadOnly(err error) bool {
@@ -90,26 +87,35 @@ func isReadOnly(err error) bool {
 	return e.Code == weir.CodeReadOnly
 }
 
-func (s *Store) evalOn(n *node, sc script, keys []string, blob string, inArgs, asking bool) (rueidis.RedisMessage, error) {
-	args := append(make([]string, 0, len(keys)+2), blob)
-	if inArgs {
-		args, keys = append(args, keys...), nil
+// evalOn runs the script for f, loading it where it is missing. asking announces
+// that the caller was sent there by an ASK.
+func (s *Store) evalOn(n *node, sc *script, f *flight, inArgs, asking bool, began time.Time) error {
+	l, err := n.borrow(s.base)
+	if err != nil {
+		return err
 	}
-	args = s.clockArg(args)
-	reply, err := n.eval(s.base, sc.sha, keys, args, asking)
-	if err == nil || !isNoScript(err) {
-		return reply, err
+	command := f.command(sc, inArgs)
+	err = l.eval(began, command, f, asking)
+	if isNoScript(err) {
+		if err = n.load(s.base, sc); err == nil {
+			err = l.eval(time.Now(), command, f, asking)
+		}
 	}
-	if _, err := n.do(s.base, "SCRIPT", "LOAD", sc.source); err != nil {
-		// It has not run: an error here says so.
-		return reply, &notSentError{err}
+	if err == nil {
+		n.giveBack(l)
+		return nil
 	}
-	return n.eval(s.base, sc.sha, keys, args, asking)
+	if _, isReply := replyText(err); isReply {
+		n.giveBack(l)
+	} else {
+		l.close()
+	}
+	return err
 }
 
 func isNoScript(err error) bool {
-	re, ok := rueidis.IsRedisErr(err)
-	return ok && strings.HasPrefix(re.Error(), "NOSCRIPT")
+	text, ok := replyText(err)
+	return ok && strings.HasPrefix(text, "NOSCRIPT")
 }
 
 // land answers the items of a flight from the script's answer.

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -165,20 +166,25 @@ func found(e *weir.Entry, stored, record []byte, twin ...[]byte) *flight {
 	it.init(e, &amendment{}, 0, 0)
 	it.identify(nil)
 	fl.build([]*item{it}, 16)
-	values := [][]byte{text(string(stored))}
+	values := []string{bulk(stored)}
 	for _, v := range twin {
-		values = append(values, text(string(v)))
+		values = append(values, bulk(v))
 	}
 	if fl.replays.len() > 0 {
-		values = append(values, text(string(record)))
+		values = append(values, bulk(record))
 	}
-	values = append(values, number(1_700_000_000_000_000), number(1), number(10))
-	m, _ := message(list(values...))
-	if err := fl.read(&m); err != nil {
+	values = append(values, ":1700000000000000\r\n", ":1\r\n", ":10\r\n")
+	reply := fmt.Sprintf("*%d\r\n%s", len(values), strings.Join(values, ""))
+	if err := fl.found.readFrom(strings.NewReader(reply)); err != nil {
+		panic(err)
+	}
+	if err := fl.read(); err != nil {
 		panic(err)
 	}
 	return fl
 }
+
+func bulk(b []byte) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(b), b) }
 
 // The client library's messages can be made of bytes of its own form: a type,
 // a length or a number, and what follows.

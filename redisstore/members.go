@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/redis/rueidis"
+
 	"github.com/weirlimit/weir"
 )
 
@@ -158,7 +160,7 @@ func (m *Members) beat(lives bool) (h Heartbeat, err error) {
 		blob = append(blob, 0)
 	}
 	began := time.Now()
-	reply, err := sh.eval(m.script, []string{m.key}, string(blob), false)
+	reply, err := sh.run1(&m.script, m.key, string(blob))
 	took := time.Since(began)
 	if err != nil {
 		e, _ := classify(err)
@@ -185,4 +187,18 @@ func (m *Members) shard() *shard {
 		return t.shards[0]
 	}
 	return t.slots[m.store.slotOf(membersKey)]
+}
+
+// run1 runs a script of one key on the shard's node.
+func (s *shard) run1(sc *script, key, arg string) (rueidis.RedisMessage, error) {
+	n, err := s.acquire(s.store.base)
+	if err != nil {
+		return rueidis.RedisMessage{}, err
+	}
+	defer n.release()
+	reply, err := n.eval(s.store.base, sc, key, arg)
+	if err != nil {
+		s.retireAfter(n, err)
+	}
+	return reply, err
 }

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/redis/rueidis"
-
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/algo"
 )
@@ -15,7 +13,7 @@ type replay struct {
 	now      weir.Micros
 	admitted int64 // as the script counted
 	script   time.Duration
-	values   []rueidis.RedisMessage
+	found    answer // the values of the keys, then of the replay keys
 
 	states  []algo.State
 	loaded  []bool
@@ -36,25 +34,20 @@ type record struct {
 
 var errShortReply = errors.New("the script's answer is too short")
 
-// read takes the script's answer apart. It aliases the client's buffers, which
-// are only this flight's.
-func (f *flight) read(m *rueidis.RedisMessage) error {
-	values, err := m.ToArray()
-	if err != nil {
-		return err
-	}
+// read takes the script's answer apart.
+func (f *flight) read() error {
 	n := f.keys.len() + f.replays.len()
-	if len(values) != n+3 {
+	if len(f.found.values) != n+3 {
 		return errShortReply
 	}
 	var tail [3]int64
 	for i := range tail {
-		if tail[i], err = values[n+i].ToInt64(); err != nil {
-			return err
+		var ok bool
+		if tail[i], ok = f.found.number(n + i); !ok {
+			return errShortReply
 		}
 	}
 	f.now, f.admitted, f.script = weir.Micros(tail[0]), tail[1], time.Duration(tail[2])*time.Microsecond
-	f.values = values[:n]
 	f.corrupt = 0
 	f.states = grow(f.states, f.keys.len())
 	f.loaded = grow(f.loaded, f.keys.len())
@@ -82,8 +75,8 @@ func (f *flight) state(k uint16, m *weir.Meter) *algo.State {
 	}
 	f.loaded[k] = true
 	*st = algo.State{Runs: st.Runs[:0]}
-	if text, err := f.values[k].ToString(); err == nil {
-		f.parse([]byte(text), m, st)
+	if b, ok := f.found.text(int(k)); ok {
+		f.parse(b, m, st)
 	}
 	return st
 }
@@ -97,14 +90,14 @@ func (f *flight) parse(b []byte, m *weir.Meter, st *algo.State) {
 // reachable tells whether every key of the group was on the node.
 func (f *flight) reachable(g *group) bool {
 	for i := g.first; i < g.first+g.n; i++ {
-		if f.values[f.keyOf[i]].IsInt64() {
+		if f.found.values[f.keyOf[i]].kind == ':' {
 			return false
 		}
-		if t := f.twinOf[i]; t > 0 && f.values[t-1].IsInt64() {
+		if t := f.twinOf[i]; t > 0 && f.found.values[t-1].kind == ':' {
 			return false
 		}
 	}
-	return g.replay < 0 || !f.values[f.keys.len()+int(g.replay)].IsInt64()
+	return g.replay < 0 || f.found.values[f.keys.len()+int(g.replay)].kind != ':'
 }
 
 // settle decides one entry of the group on the flight's states, exactly as the
@@ -190,12 +183,12 @@ func (f *flight) remembered(g *group, out []weir.Outcome) (admitted, replayed bo
 // loadRecord reads what an earlier call remembered: now u56, admitted u8, then
 // per charge the meter, granted u24, length u16 and the state before.
 func (f *flight) loadRecord(g *group, r *record) {
-	text, err := f.values[f.keys.len()+int(g.replay)].ToString()
-	if err != nil {
+	b, ok := f.found.text(f.keys.len() + int(g.replay))
+	if !ok {
 		return
 	}
 	charges := append([]weir.Charge(nil), f.charges[g.first:g.first+g.n]...)
-	f.parseRecord([]byte(text), charges, g.owner, r)
+	f.parseRecord(b, charges, g.owner, r)
 }
 
 // parseRecord replays a record into r, under the meters it was made with.
@@ -253,7 +246,7 @@ func (f *flight) undo(g *group, out []weir.Outcome) {
 	// The record is gone for what follows in this flight. What Redis held must
 	// not be read again.
 	r.known = false
-	f.values[f.keys.len()+int(g.replay)] = rueidis.RedisMessage{}
+	f.found.forget(f.keys.len() + int(g.replay))
 }
 
 func be(b []byte) int64 {

@@ -7,9 +7,8 @@ import (
 	"github.com/weirlimit/weir"
 )
 
-// encode packs the flight as commit.lua reads it, and lays out its keys as
-// strings: one allocation for all of them.
-func (f *flight) encode() (keys []string, blob string) {
+// encode packs the flight as commit.lua reads it.
+func (f *flight) encode() {
 	f.sort()
 	b := append(f.blob[:0], f.timed())
 	b = binary.BigEndian.AppendUint16(b, uint16(f.keys.len()))
@@ -29,16 +28,6 @@ func (f *flight) encode() (keys []string, blob string) {
 		}
 	}
 	f.blob = b
-
-	all := string(f.arena)
-	f.args = f.args[:0]
-	for _, sp := range f.keys.spans {
-		f.args = append(f.args, all[sp.from:sp.to])
-	}
-	for _, sp := range f.replays.spans {
-		f.args = append(f.args, all[sp.from:sp.to])
-	}
-	return f.args, string(b)
 }
 
 // timed asks the script to take its own time, which costs it a microsecond:

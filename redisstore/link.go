@@ -1,0 +1,124 @@
+package redisstore
+
+import (
+	"bufio"
+	"context"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/weirlimit/weir"
+)
+
+// link is a connection for flights, one at a time. A flight's command is written
+// in one piece and its answer read into the flight's memory, by the goroutine of
+// the flight: through the client library it would be copied, allocated and
+// parsed once more.
+type link struct {
+	conn  net.Conn
+	limit time.Duration // of a call
+	until time.Time     // the connection's deadline
+}
+
+// call makes one round trip. After an error that is no replyError the link is
+// of no use.
+func (l *link) call(began time.Time, command []byte, a *answer) error {
+	// To set a deadline costs more than to decide. It is at least the limit away,
+	// and at most a quarter more.
+	if until := began.Add(l.limit); until.After(l.until) {
+		l.until = until.Add(l.limit / 4)
+		if err := l.conn.SetDeadline(l.until); err != nil {
+			return &notSentError{err}
+		}
+	}
+	if _, err := l.conn.Write(command); err != nil {
+		return err
+	}
+	return a.readFrom(l.conn)
+}
+
+// eval makes the round trip of a flight.
+func (l *link) eval(began time.Time, command []byte, f *flight, asking bool) error {
+	if asking {
+		err := l.call(began, []byte("*1\r\n$6\r\nASKING\r\n"), &f.found)
+		if _, refused := replyText(err); err != nil && !refused { // what follows then says why
+			return &notSentError{err}
+		}
+	}
+	return l.call(began, command, &f.found)
+}
+
+// links are those of a node that nobody uses.
+type links struct {
+	dial  func(ctx context.Context) (net.Conn, error)
+	limit time.Duration
+
+	mu struct {
+		sync.Mutex
+		idle   []*link
+		closed bool
+	}
+}
+
+// borrow returns an idle link or a new one.
+func (p *links) borrow(ctx context.Context) (*link, error) {
+	p.mu.Lock()
+	if last := len(p.mu.idle) - 1; last >= 0 {
+		l := p.mu.idle[last]
+		p.mu.idle = p.mu.idle[:last]
+		p.mu.Unlock()
+		return l, nil
+	}
+	p.mu.Unlock()
+	conn, err := p.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &link{conn: conn, limit: p.limit}, nil
+}
+
+// giveBack ends the use of a link that works.
+func (p *links) giveBack(l *link) {
+	p.mu.Lock()
+	closed := p.mu.closed || len(p.mu.idle) >= maxIdle
+	if !closed {
+		p.mu.idle = append(p.mu.idle, l)
+	}
+	p.mu.Unlock()
+	if closed {
+		l.close()
+	}
+}
+
+// maxIdle bounds the idle links: those of the shard's flights, and of others'
+// that were redirected here.
+const maxIdle = flightsPerShard + 2
+
+func (p *links) close() {
+	p.mu.Lock()
+	idle := p.mu.idle
+	p.mu.idle, p.mu.closed = nil, true
+	p.mu.Unlock()
+	for _, l := range idle {
+		l.close()
+	}
+}
+
+// close does not say goodbye: the server needs none.
+func (l *link) close() { _ = l.conn.Close() }
+
+// greet names a new connection and chooses the protocol. It has no rights that a
+// user could lack.
+func greet(conn net.Conn, limit time.Duration) error {
+	if err := conn.SetDeadline(time.Now().Add(limit)); err != nil {
+		return err
+	}
+	_, err := ask(conn, bufio.NewReaderSize(conn, 512), "HELLO", "2", "SETNAME", clientName)
+	if err != nil && weir.CodeOf(err) != weir.CodeProtocol {
+		return err
+	}
+	return nil
+}
+
+// clientName is what CLIENT LIST tells.
+const clientName = "weir"

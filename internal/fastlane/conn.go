@@ -23,7 +23,8 @@ type conn struct {
 	filled     bool      // by the last read
 	now        time.Time // of the last read
 	decoder    decoder
-	head       head
+	memo       memo
+	head       head   // of the block decoded last
 	block      []byte // a header block in several frames
 	blockID    uint32 // 0: none is open
 	blockFlags uint8

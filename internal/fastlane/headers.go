@@ -58,27 +58,37 @@ func (cn *conn) continuationLocked(f frame, p []byte) error {
 
 // blockLockedDone handles a header block that is complete.
 func (cn *conn) blockLockedDone(id uint32, flags uint8, block []byte) error {
-	if err := cn.decoder.decode(block); err == errBomb {
-		return &connError{code: codeCalm, why: FrameFlood, text: err.Error()}
-	} else if err != nil {
-		return broken(codeCompression, err.Error())
+	opens, changes := id > cn.lastID, cn.decoder.table.changes
+	known := opens && cn.memo.knows(block, changes)
+	if !known {
+		if err := cn.decoder.decode(block); err == errBomb {
+			return &connError{code: codeCalm, why: FrameFlood, text: err.Error()}
+		} else if err != nil {
+			return broken(codeCompression, err.Error())
+		}
 	}
-	if id <= cn.lastID {
+	if !opens {
 		return cn.trailersLocked(id, flags)
 	}
 	cn.lastID = id
 	if cn.drain == drainLast {
 		return nil // GOAWAY has said that these are not served
 	}
+	h := &cn.memo.head
 	switch {
 	case flags&flagSelfish != 0:
 		return cn.refuseLocked(id, codeProtocol, Malformed)
+	case known:
 	case cn.decoder.size > cn.server.o.MaxHeaderBytes:
 		return cn.tooLargeLocked(id)
-	}
-	h := &cn.head
-	if h.read(cn.decoder.fields); h.malformed != "" {
-		return cn.refuseLocked(id, codeProtocol, Malformed)
+	default:
+		h = &cn.head
+		if h.read(cn.decoder.fields); h.malformed != "" {
+			return cn.refuseLocked(id, codeProtocol, Malformed)
+		}
+		if h.fast() && changes == cn.decoder.table.changes {
+			cn.memo.keep(block, changes, h)
+		}
 	}
 	if cn.inUse >= cn.server.o.MaxStreams {
 		return cn.refuseLocked(id, codeRefused, Overload)

@@ -12,6 +12,7 @@ type dynamicTable struct {
 	used   int // as RFC 7541 counts it
 	less   int // how much smaller than defaultTable it may be
 
+	changes      uint64 // how often entries came or went
 	arena, other []byte
 	moved        bool // in this block: other holds bytes that fields refer to
 }
@@ -31,6 +32,7 @@ func (t *dynamicTable) at(i int) *field {
 }
 
 func (t *dynamicTable) resize(size int) {
+	t.changes++
 	t.less = defaultTable - size
 	t.evict(0)
 }
@@ -45,6 +47,7 @@ func (t *dynamicTable) evict(need int) {
 
 // add copies f into the table. One that is too large empties it.
 func (t *dynamicTable) add(f *field) {
+	t.changes++
 	need := f.size()
 	t.evict(need)
 	if need > defaultTable-t.less {

@@ -31,6 +31,7 @@ type conn struct {
 	blockCount int
 	settled    bool // the peer's first SETTINGS are here
 	budget     budget
+	due        []due
 
 	mu          sync.Mutex
 	changed     *sync.Cond // windows, the queue, death: for streams of the fallback
@@ -164,6 +165,7 @@ func (cn *conn) handle() error {
 	defer cn.mu.Unlock()
 	cn.corked = true
 	err := cn.framesLocked()
+	cn.serveDueLocked() // what came before an error, too
 	cn.corked = false
 	if err != nil {
 		return err
@@ -196,6 +198,9 @@ func (cn *conn) framesLocked() error {
 		cn.r = end
 		if err := cn.frameLocked(f, payload); err != nil {
 			return err
+		}
+		if len(cn.due) >= mostDue {
+			cn.serveDueLocked()
 		}
 		if len(cn.out) >= flushAt {
 			if err := cn.flushLocked(); err != nil {

@@ -3,7 +3,6 @@ package fastlane
 import (
 	"encoding/binary"
 	"fmt"
-	"runtime/debug"
 
 	"google.golang.org/grpc/codes"
 )
@@ -132,29 +131,6 @@ func (cn *conn) endRequestLocked(c *Call, p []byte) error {
 		return nil
 	}
 	c.served, c.received = true, cn.now
-	cn.mu.Unlock()
-	cn.call(c, p[grpcPrefixLen:])
-	cn.mu.Lock()
+	cn.due = append(cn.due, due{c, p[grpcPrefixLen:]})
 	return nil
-}
-
-// call calls the handler. After a panic the call is answered and never used
-// again: the handler may have given it to somebody.
-func (cn *conn) call(c *Call, msg []byte) {
-	defer func() {
-		v := recover()
-		if v == nil {
-			return
-		}
-		if h := cn.server.o.Hooks.Panicked; h != nil {
-			h(v, debug.Stack())
-		}
-		cn.mu.Lock()
-		defer cn.mu.Unlock()
-		if !c.answered {
-			c.spoilt = true
-			cn.failLocked(c, uint32(codes.Internal), "internal error")
-		}
-	}()
-	c.handler.Serve(c, msg)
 }

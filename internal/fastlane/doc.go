@@ -5,14 +5,14 @@
 //
 // A general gRPC server starts a goroutine per call, builds maps of headers and
 // allocates a message. For a decision of a microsecond that is most of its cost.
-// Here a call is some bytes in a buffer that was read anyway: a [Handler] is
-// called with them on the goroutine that reads, and its answer is appended to
-// what is written when the buffer has been worked off. A usual call costs no
+// Here a call is some bytes in a buffer that was read anyway: when its frames
+// have been worked off, a [Handler] is called with each message in it on the
+// goroutine that reads, and then the answers are written, all at once. A usual call costs no
 // goroutine, no allocation and a share of two system calls.
 //
 // # How
 //
-//	read ─► frames ─► HPACK ─► Call ─► Handler.Serve
+//	read ─► frames ─► HPACK ─► Calls ─► Handler.Serve of each
 //	                   │                 │ now        │ later, from any goroutine
 //	                   │                 ▼            ▼
 //	                   │             out buffer ◄── Call.Reply, Call.Fail
@@ -35,5 +35,5 @@
 //
 // A [Server] is safe for concurrent use. A [Call] may be answered from any
 // goroutine, once. There is one lock, that of the connection; handlers are
-// called without it.
+// called without it, and an answer that is given before they return needs none.
 package fastlane

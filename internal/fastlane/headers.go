@@ -133,10 +133,9 @@ func (cn *conn) newCallLocked(id uint32) *Call {
 		c = &Call{conn: cn}
 	} else {
 		cn.free = c.after
-		*c = Call{conn: cn, scratch: c.scratch, message: c.message[:0], pending: c.pending[:0]}
+		c.after, c.exchange, c.message = nil, nil, c.message[:0]
 	}
-	c.id, c.send, c.recv = id, cn.peerWindow, cn.server.window
-	c.since = cn.server.tick.Load()
+	c.stage = stage{id: id, send: cn.peerWindow, recv: cn.server.window, since: cn.server.tick.Load()}
 	cn.inUse++
 	cn.streams.put(c)
 	return c
@@ -169,6 +168,9 @@ func (cn *conn) forgetLocked(c *Call) {
 	}
 	if cap(c.pending) > keepMessage {
 		c.pending = nil
+	}
+	if cap(c.scratch) > 2*keepScratch {
+		c.scratch = nil
 	}
 	c.after, cn.free = cn.free, c
 }

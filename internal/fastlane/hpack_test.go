@@ -193,7 +193,7 @@ func TestStreams(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	model := make(map[uint32]*Call)
 	for next := uint32(1); next < 20_000; next += 2 {
-		c := &Call{id: next}
+		c := &Call{stage: stage{id: next}}
 		s.put(c)
 		model[next] = c
 		for id, c := range model {

@@ -1,0 +1,122 @@
+package fastlane
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/net/http2"
+	"google.golang.org/grpc/codes"
+)
+
+// TestServedTogether sends calls in one write, whose handlers answer in every
+// way there is: each gets its own answer, and its neighbours theirs.
+func TestServedTogether(t *testing.T) {
+	var panics sync.Map
+	long := strings.Repeat("long", 1000)
+	later := make(chan func(), 100)
+	handler := HandlerFunc(func(c *Call, msg []byte) {
+		text := string(msg)
+		kind, _, _ := strings.Cut(text, " ")
+		switch kind {
+		case "once":
+			c.Reply(append(c.Buffer(), msg...))
+		case "own": // a buffer of the handler's, which it uses again
+			b := []byte(text)
+			c.Reply(b)
+			clear(b)
+		case "long":
+			c.Reply(append(c.Buffer(), long...))
+		case "empty":
+			c.Reply(nil)
+		case "twice":
+			c.Reply(append(c.Buffer(), msg...))
+			c.Reply([]byte("again"))
+			c.Fail(codes.Aborted, "again")
+		case "fail":
+			c.Fail(codes.Aborted, text)
+			c.Reply([]byte("again"))
+		case "panic":
+			panic(text)
+		case "late-panic":
+			c.Reply(append(c.Buffer(), msg...))
+			panic(text)
+		case "meanwhile": // by another goroutine, before Serve returns
+			done := make(chan struct{})
+			go func() { c.Reply([]byte(text)); close(done) }()
+			<-done
+		case "later":
+			later <- func() { c.Reply([]byte(text)) }
+		}
+	})
+	kinds := map[string]string{
+		"once": "0 %s", "own": "0 %s", "long": "0 " + long, "empty": "0 ", "twice": "0 %s", "fail": "10 ",
+		"panic": "13 ", "late-panic": "0 %s", "meanwhile": "0 %s", "later": "0 %s",
+	}
+	_, addr := start(t, Options{
+		Methods: map[string]Handler{echoPath: handler},
+		Hooks:   Hooks{Panicked: func(v any, _ []byte) { panics.Store(v, true) }},
+	})
+	p := newPeer(t, addr)
+	p.must(p.fr.WriteWindowUpdate(0, 1<<30))
+	var batch []byte
+	want := make(map[uint32]string)
+	id := uint32(1)
+	for range 2 * mostDue / len(kinds) { // served in several parts
+		for kind, answer := range kinds {
+			text := fmt.Sprintf("%s %d", kind, id)
+			block, m := p.block(usual(echoPath)...), message(text)
+			batch = append(appendFrame(batch, len(block), frameHeaders, flagEndHeaders, id), block...)
+			batch = append(appendFrame(batch, len(m), frameData, flagEndStream, id), m...)
+			if strings.Contains(answer, "%s") {
+				answer = fmt.Sprintf(answer, text)
+			}
+			want[id] = answer
+			id += 2
+		}
+	}
+	p.raw(batch)
+	go func() {
+		for range 2 * mostDue / len(kinds) {
+			(<-later)()
+		}
+	}()
+	got := p.outcomes(len(want))
+	for id, text := range want {
+		if got[id] != text {
+			t.Errorf("call %d: %.60q, not %.60q", id, got[id], text)
+		}
+	}
+	n := 0
+	panics.Range(func(any, any) bool { n++; return true })
+	if n != 2*(2*mostDue/len(kinds)) {
+		t.Errorf("%d panics were told", n)
+	}
+}
+
+// outcomes reads the ends of n calls: status and message of each.
+func (p *peer) outcomes(n int) map[uint32]string {
+	p.t.Helper()
+	bodies, ends := make(map[uint32]string), make(map[uint32]string)
+	for len(ends) < n {
+		switch f := p.next().(type) {
+		case *http2.HeadersFrame:
+			all, err := p.dec.DecodeFull(f.HeaderBlockFragment())
+			p.must(err)
+			if !f.StreamEnded() {
+				continue
+			}
+			for _, h := range all {
+				if h.Name == "grpc-status" {
+					ends[f.StreamID] = h.Value + " " + bodies[f.StreamID]
+				}
+			}
+		case *http2.DataFrame:
+			bodies[f.StreamID] += string(f.Data()[grpcPrefixLen:])
+		case *http2.RSTStreamFrame, *http2.GoAwayFrame:
+			p.t.Fatal(f)
+		}
+	}
+	return ends
+}

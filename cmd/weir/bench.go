@@ -32,8 +32,9 @@ that a server does, and flatters its latencies.
 
 Requests are charged like any other. It needs policies of the domain "bench" for
 the names k1 to k5, or --domain and --names of yours. An address that is not
-loopback needs --i-own-it. It exits with 1 when nothing was decided, or a decision
-was not as --expect says.`,
+loopback needs --i-own-it. It exits with 1 when nothing was decided, more than 1%
+of the requests failed, the server did not answer any more at the end, or a
+decision was not as --expect says.`,
 		Example: `  weir bench --pid server=$(pgrep -x weir)
   weir bench --rate 8000 --dist zipf --keys 100000 --record requests.txt
   weir bench --from requests.txt --addr 127.0.0.1:9081 -o json
@@ -121,11 +122,27 @@ func benchFailed(p *bench.Plan, f *benchFlags, err error) error {
 	return &weir.Error{Message: "bench " + p.Addr, Err: err, Hint: hint}
 }
 
+// maxFailed is the share of requests without a decision beyond which the rest
+// says little of the server.
+const maxFailed = 0.01
+
 // verdict is the exit code, once the result was printed.
 func (f *benchFlags) verdict(r *bench.Result) error {
+	failed := r.Failures()
+	sent := r.Decided() + failed
 	switch {
 	case r.Decided() == 0:
 		return &weir.Error{Message: "nothing was decided", Hint: "see the failures above, --addr and --api"}
+	case r.Gone:
+		return &weir.Error{
+			Message: fmt.Sprintf("the server did not answer any more at the end: %d of %d requests failed", failed, sent),
+			Hint:    "did it end, or stand still? see the failures above and its log; figures are of the time before",
+		}
+	case float64(failed) > maxFailed*float64(sent):
+		return &weir.Error{
+			Message: fmt.Sprintf("%d of %d requests failed, more than %g%%", failed, sent, maxFailed*100),
+			Hint:    "see the failures above; with a timeout or unsent, ask for less with --rate or --callers",
+		}
 	case f.expect == "allow" && r.Denied > 0:
 		return fmt.Errorf("--expect allow: %d of %d were denied", r.Denied, r.Decided())
 	case f.expect == "deny" && r.Allowed > 0:

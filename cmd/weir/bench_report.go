@@ -25,6 +25,7 @@ type benchJSON struct {
 	Denied    uint64            `json:"denied"`
 	Failed    map[string]uint64 `json:"failed"` // by why
 	Details   map[string]string `json:"failure_details,omitempty"`
+	Gone      bool              `json:"server_gone,omitempty"` // at the end nothing was decided over any connection
 	PerSecond float64           `json:"decisions_per_s"`
 	Latency   benchLatency      `json:"latency_us"`
 	CPU       []benchCPU        `json:"cpu"`
@@ -60,7 +61,7 @@ func benchResult(r *bench.Result, recorded int) *benchJSON {
 	out := &benchJSON{
 		API: string(p.API), Addr: p.Addr, Loop: loopOf(p), Rate: p.Rate, Callers: p.Callers, Conns: p.Conns, TLS: p.TLS != nil,
 		Warmup: p.Warmup.Seconds(), Duration: r.Took.Seconds(),
-		Decided: r.Decided(), Allowed: r.Allowed, Denied: r.Denied, Failed: r.Failed, Details: r.Details,
+		Decided: r.Decided(), Allowed: r.Allowed, Denied: r.Denied, Failed: r.Failed, Details: r.Details, Gone: r.Gone,
 		PerSecond: r.Rate(), CPU: []benchCPU{}, Recorded: recorded,
 		Latency: benchLatency{
 			Mean: micros(r.Latency.Mean()), P50: micros(r.Latency.Quantile(0.5)), P90: micros(r.Latency.Quantile(0.9)),

@@ -37,6 +37,7 @@ type tally struct {
 		latency         latency.Histogram
 		answers         uint64 // all, those of the warm-up too
 		failures        uint64 // of them
+		unheard         uint64 // failures since the last decision
 	}
 }
 
@@ -50,7 +51,10 @@ func (t *tally) count(a *h2client.Answer, counted bool) {
 		failure = failUndecided
 	}
 	t.mu.answers++
-	if failure != h2client.OK {
+	t.mu.unheard++
+	if failure == h2client.OK {
+		t.mu.unheard = 0
+	} else {
 		t.mu.failures++
 	}
 	if !counted {
@@ -78,8 +82,15 @@ func (t *tally) count(a *h2client.Answer, counted bool) {
 // sum adds up tallies.
 func sum(ts []*tally) *Result {
 	r := &Result{Failed: map[string]uint64{}, Details: map[string]string{}}
+	answered, unheard := 0, 0
 	for _, t := range ts {
 		t.mu.Lock()
+		if t.mu.answers > 0 {
+			answered++
+		}
+		if t.mu.unheard > 0 {
+			unheard++
+		}
 		r.Allowed += t.mu.allowed
 		r.Denied += t.mu.denied
 		r.Latency.Merge(&t.mu.latency)
@@ -95,6 +106,7 @@ func sum(ts []*tally) *Result {
 		}
 		t.mu.Unlock()
 	}
+	r.Gone = unheard > 0 && unheard == answered
 	return r
 }
 
@@ -107,6 +119,10 @@ type Result struct {
 	// said of the first of each.
 	Failed  map[string]uint64
 	Details map[string]string
+	// Gone is that the last answers over every connection were none: the server
+	// ended, or stands still. In a closed loop that is few failures, for nobody
+	// asks meanwhile.
+	Gone    bool
 	Latency latency.Histogram // of decisions, and of what had none in its time
 	Took    time.Duration     // without the warm-up
 	Numbers int64             // requests that were due in all, the warm-up included

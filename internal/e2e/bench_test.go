@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // benchPolicies limit what weir bench makes up, over every API.
@@ -33,6 +34,7 @@ type benched struct {
 	Denied               uint64
 	Failed               map[string]uint64
 	Details              map[string]string `json:"failure_details"`
+	Gone                 bool              `json:"server_gone"`
 	PerSecond            float64           `json:"decisions_per_s"`
 	Latency              struct {
 		Mean, P50, P90, P99, Max float64
@@ -165,5 +167,26 @@ func TestBenchExpects(t *testing.T) {
 	b, code, errs = runBench(t, "--addr", w.http, "--requests", "10", "--timeout", "200ms", "--duration", "2s")
 	if code != 1 || b.Decided != 0 || !strings.Contains(errs, "nothing was decided") || len(b.Failed) == 0 {
 		t.Errorf("of a server of HTTP/1.1: exit code %d, %+v, %s", code, b, errs)
+	}
+}
+
+// TestBenchOfServerThatEnds: a server that ends in the middle is an error, also
+// in a closed loop, which then asks nobody and so sees few failures.
+func TestBenchOfServerThatEnds(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "bench.yaml")
+	if err := os.WriteFile(file, []byte(benchPolicies), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, loop := range []string{"0", "500"} {
+		w := serve(t, "--config", file)
+		killed := make(chan error, 1)
+		time.AfterFunc(time.Second, func() { killed <- w.cmd.Process.Kill() })
+		b, code, errs := runBench(t, "--addr", w.grpc, "--rate", loop, "--callers", "8", "--duration", "2s", "--timeout", "300ms", "-q")
+		if err := <-killed; err != nil {
+			t.Error(err)
+		}
+		if code != 1 || !b.Gone || b.Decided == 0 || len(b.Failed) == 0 || !strings.Contains(errs, "did not answer any more") {
+			t.Errorf("rate %s: exit code %d, %+v\n%s", loop, code, b, errs)
+		}
 	}
 }

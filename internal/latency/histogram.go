@@ -75,6 +75,14 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	return h.most
 }
 
+// Above returns how many were longer than d, to the width of a bucket.
+func (h *Histogram) Above(d time.Duration) (n uint64) {
+	for _, c := range h.counts[bucketOf(d)+1:] {
+		n += uint64(c)
+	}
+	return n
+}
+
 // bucketOf: values below 32 ns have a bucket each; above, a bucket is the
 // power of two and the five bits after the leading one.
 func bucketOf(d time.Duration) int {

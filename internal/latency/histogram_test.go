@@ -34,6 +34,13 @@ func TestQuantileAgainstSorting(t *testing.T) {
 		if diff := (got - want).Abs(); diff > want/64+1 {
 			t.Errorf("Quantile(%v) = %v, want %v within 1/64", q, got, want)
 		}
+		above := func(d time.Duration) int {
+			i, _ := slices.BinarySearch(all, d)
+			return len(all) - i
+		}
+		if n := int(h.Above(want)); n > above(want) || n < above(want+want/16) {
+			t.Errorf("Above(%v) = %d, want %d to %d", want, n, above(want+want/16), above(want))
+		}
 	}
 }
 

@@ -3,7 +3,8 @@
 // time the processes behind them used for each.
 //
 //	Plan          what to send, where, and how
-//	Requests      the requests by number: made up (Synthetic) or a list (Listed)
+//	Requests      the requests by number: made up (Synthetic), every key of those
+//	              once (Sweep), or a list (Listed)
 //	Run           sends and waits
 //	Result        what came of it
 //

@@ -36,15 +36,13 @@ const (
 	keyDigits = 8
 )
 
-var _, _ Requests = (*Synthetic)(nil), (*Listed)(nil)
+var _, _, _ Requests = (*Synthetic)(nil), (*Sweep)(nil), (*Listed)(nil)
 
 // Fill implements Requests.
 func (s *Synthetic) Fill(n int64, r *weir.Request) { s.fill(s.Keys.At(n), r) }
 
 func (s *Synthetic) fill(key uint64, r *weir.Request) {
-	var digits [keyDigits]byte
-	putDigits(digits[:], key)
-	value := keyPrefix + string(digits[:])
+	value := keyText(key)
 	r.Domain, r.Cost, r.Descriptors = s.Domain, s.Cost, r.Descriptors[:0]
 	for _, name := range s.Names {
 		r.Descriptors = append(r.Descriptors, weir.Descriptor{
@@ -56,18 +54,7 @@ func (s *Synthetic) fill(key uint64, r *weir.Request) {
 // encoder encodes once: where the messages of two keys differ are the digits of
 // the key.
 func (s *Synthetic) encoder(c codec) (func([]byte, int64) []byte, error) {
-	var r weir.Request
-	s.fill(0, &r)
-	zeros := c(nil, &r)
-	s.fill(99_999_999, &r)
-	nines := c(nil, &r)
-	var places []int
-	for i := 0; i < len(zeros); i++ {
-		if zeros[i] != nines[i] {
-			places = append(places, i)
-			i += keyDigits - 1
-		}
-	}
+	zeros, places := keyPlaces(c, s.fill)
 	return func(dst []byte, n int64) []byte {
 		at := len(dst)
 		dst = append(dst, zeros...)
@@ -77,6 +64,28 @@ func (s *Synthetic) encoder(c codec) (func([]byte, int64) []byte, error) {
 		}
 		return dst
 	}, nil
+}
+
+// keyPlaces encodes a request whose keys are 0, and says where their digits are.
+func keyPlaces(c codec, fill func(key uint64, r *weir.Request)) (zeros []byte, places []int) {
+	var r weir.Request
+	fill(0, &r)
+	zeros = c(nil, &r)
+	fill(MaxKeys-1, &r)
+	nines := c(nil, &r)
+	for i := 0; i < len(zeros); i++ {
+		if zeros[i] != nines[i] {
+			places = append(places, i)
+			i += keyDigits - 1
+		}
+	}
+	return zeros, places
+}
+
+func keyText(key uint64) string {
+	var digits [keyDigits]byte
+	putDigits(digits[:], key)
+	return keyPrefix + string(digits[:])
 }
 
 func putDigits(to []byte, n uint64) {

@@ -184,3 +184,33 @@ func TestParseStat(t *testing.T) {
 		}
 	}
 }
+
+// TestSweep asks for every key that a Synthetic may, and is encoded as any other.
+func TestSweep(t *testing.T) {
+	for _, s := range []*Sweep{
+		{Domain: "bench", Name: "k1", Count: 7, Each: 3}, {Domain: "bench", Name: "k1", Count: 5}, {Domain: "bench", Name: "k1", Count: 32, Each: 16},
+	} {
+		encode, err := s.encoder(appendRLS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := map[string]bool{}
+		for n := range s.Calls() {
+			var r, one weir.Request
+			s.Fill(n, &r)
+			for _, d := range r.Descriptors {
+				asked[d.Pairs[0].Value] = true
+			}
+			if got, want := encode([]byte("before"), n), append([]byte("before"), appendRLS(nil, &r)...); !bytes.Equal(got, want) {
+				t.Fatalf("request %d: %q, want %q", n, got, want)
+			}
+			(&Synthetic{Domain: "bench", Names: []string{"k1"}, Cost: 1, Keys: loadgen.Keys{Count: s.Count}}).Fill(n, &one)
+			if d := &r.Descriptors[0]; d.Pairs[0].Name != one.Descriptors[0].Pairs[0].Name || len(d.Pairs[0].Value) != len(one.Descriptors[0].Pairs[0].Value) {
+				t.Errorf("%v is no key of %v", d, one.Descriptors[0])
+			}
+		}
+		if uint64(len(asked)) != s.Count || !asked["key-00000000"] || !asked[keyText(s.Count-1)] {
+			t.Errorf("%d of %d keys were asked for", len(asked), s.Count)
+		}
+	}
+}

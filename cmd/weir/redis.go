@@ -24,6 +24,8 @@ type redisFlags struct {
 	files    *tlsfile.Client     // what the last three hold, once there are options
 	opened   *redisstore.Options // of the store of a server, nil for memory
 	deadline time.Duration       // of checks; 0 is the store's own
+
+	memoryKeys int // of the store of a server, when it is memory; 0 is the store's own
 }
 
 func (f *redisFlags) register(flags *pflag.FlagSet) {
@@ -47,7 +49,7 @@ func (f *redisFlags) openFor(
 	ctx context.Context, lookup func(string) (string, bool), hooks weir.Hooks, prefix string,
 ) (store weir.Store, name string, err error) {
 	if f.addrs == "" {
-		return memstore.New(memstore.WithHooks(hooks)), "memory", nil
+		return memstore.New(memstore.WithHooks(hooks), memstore.WithMaxKeys(f.memoryKeys)), "memory", nil
 	}
 	o, err := f.options(lookup)
 	if err != nil {

@@ -27,6 +27,7 @@ type serveFlags struct {
 	tls      tlsFlags
 	identity identityFlags
 	salt     saltFlags
+	memory   memoryFlags
 	local    localFlags
 	lease    leaseFlags
 	degrade  degradeFlags
@@ -87,6 +88,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	f.tls.register(flags)
 	f.salt.register(flags)
 	f.instances.register(flags)
+	f.memory.register(flags)
 	f.local.register(flags)
 	f.lease.register(flags)
 	f.degrade.register(flags)

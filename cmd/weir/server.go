@@ -64,6 +64,9 @@ func newServer(ctx context.Context, sys system, f *serveFlags, log *slog.Logger)
 	if err := f.degrade.check(); err != nil {
 		return nil, err
 	}
+	if err := f.memory.validate(); err != nil {
+		return nil, err
+	}
 	if err := s.openTLS(); err != nil {
 		return nil, err
 	}
@@ -71,7 +74,7 @@ func newServer(ctx context.Context, sys system, f *serveFlags, log *slog.Logger)
 		return nil, err
 	}
 	hooks := s.watch.hooks(s.metrics.Hooks())
-	f.redis.deadline = f.deadline
+	f.redis.deadline, f.redis.memoryKeys = f.deadline, f.memory.keys
 	store, where, err := f.redis.openFor(ctx, peerPassword(sys.lookupEnv), hooks, f.peer.prefix)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/weirlimit/weir/memstore"
+)
+
+// memoryFlags say how counters are kept without Redis.
+type memoryFlags struct{ keys int }
+
+// maxMemoryKeys is some 10 GB.
+const maxMemoryKeys = 100_000_000
+
+func (f *memoryFlags) register(flags *pflag.FlagSet) {
+	flags.IntVar(&f.keys, "memory-keys", memstore.DefaultMaxKeys,
+		"without --redis, how many `counters` are kept; some 100 bytes each when used")
+	fromEnv(flags, "memory-keys", "WEIR_MEMORY_KEYS")
+}
+
+func (f *memoryFlags) validate() error {
+	if f.keys < 1 || f.keys > maxMemoryKeys {
+		return usage("", "--memory-keys: %d is not from 1 to %d", f.keys, maxMemoryKeys)
+	}
+	return nil
+}

@@ -97,6 +97,7 @@ type Matched struct {
 	Rule      string         // the rule's id; empty when none applies
 	Name      string         // the rule's name, where it was given one
 	Unlimited bool           // matched, not counted
+	Shadow    bool           // the rule is in shadow: it denies nothing
 	Zero      *Limit         // a limit of 0, which nothing fits into: matched, not counted
 	Metadata  map[string]any // the rule's own; not to be changed
 }

@@ -13,9 +13,9 @@ func (f *flow) describe() {
 	f.dec.Matched = matched
 	for i := range f.plan.Descriptors {
 		m, to := &f.plan.Descriptors[i], &matched[i] // in place: a literal would be copied
-		to.Rule, to.Name, to.Unlimited, to.Zero, to.Metadata = "", "", m.Unlimited, m.Denies, nil
+		to.Rule, to.Name, to.Unlimited, to.Zero, to.Shadow, to.Metadata = "", "", m.Unlimited, m.Denies, false, nil
 		if m.Rule != nil {
-			to.Rule, to.Metadata = m.Rule.ID, m.Rule.Metadata
+			to.Rule, to.Metadata, to.Shadow = m.Rule.ID, m.Rule.Metadata, m.Rule.Mode == weir.Shadow
 			if m.Rule.Name != m.Rule.ID {
 				to.Name = m.Rule.Name
 			}
@@ -27,6 +27,10 @@ func (f *flow) describe() {
 // decision.
 func (f *flow) fill(e *weir.Entry, source weir.Source) {
 	d := f.dec
+	tallied := f.plan.Tallied && source == weir.SourceStore
+	if tallied {
+		f.plan.Judge(e)
+	}
 	d.Verdict, d.Reason, d.Source, d.Replayed = weir.Allow, weir.ReasonNone, source, e.Replayed
 	if !e.Admitted {
 		d.Verdict, d.Reason = weir.Deny, weir.ReasonExhausted
@@ -43,6 +47,9 @@ func (f *flow) fill(e *weir.Entry, source weir.Source) {
 		to := &charges[i] // in place
 		to.Rule, to.Descriptor, to.Limit = u.Rule.ID, u.Descriptor, u.Meter.Limit
 		to.Cost, to.Mode, to.Outcome = u.Cost, c.Mode, *o
+		if tallied {
+			f.plan.Retell(i, &to.Outcome)
+		}
 		d.Delay = max(d.Delay, o.Delay)
 	}
 	if !enforced && source == weir.SourceStore {

@@ -13,6 +13,9 @@ import (
 //	             open passes and local denies
 func (f *flow) degrade(why error) {
 	f.dec.Charges = f.dec.Charges[:0]
+	if f.plan.Tallied {
+		f.plan.Shade()
+	}
 	if f.plan.Fail != policy.FailClosed && f.engine.backstop != nil && f.ask.Entry != nil {
 		f.ask.Entry.Err = nil
 		f.engine.backstop.Answer(&f.ask)

@@ -95,7 +95,7 @@ func (l *leasing) resolve(set *policy.Set, r *weir.Request) error {
 	for i := range l.plan.Uses {
 		u := &l.plan.Uses[i]
 		c := l.plan.Charges[u.Charge]
-		if c.Mode == weir.Shadow || c.Cost == 0 {
+		if c.Mode == weir.Shadow || u.Rule.Mode == weir.Shadow || c.Cost == 0 {
 			continue // watched, or free
 		}
 		if !u.Rule.Lease || !lease.Leasable(c.Meter) {

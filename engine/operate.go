@@ -61,6 +61,7 @@ func (e *Engine) Usage(ctx context.Context, r *weir.Request) ([]Usage, string, e
 	if err := set.Resolve(&look, &p); err != nil {
 		return nil, "", err
 	}
+	p.Shade()
 	out := make([]Usage, 0, len(p.Uses))
 	for i := range p.Uses {
 		u := &p.Uses[i]

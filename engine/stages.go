@@ -17,7 +17,8 @@ func (f *flow) stages(entry *weir.Entry) (decided bool) {
 	if e.local != nil || e.backstop != nil {
 		f.describeAsk(entry)
 	}
-	if e.local != nil && f.req.ID == "" {
+	// What a tallied plan is told is made of what the store says.
+	if e.local != nil && f.req.ID == "" && !f.plan.Tallied {
 		if source, ok := e.local.Try(&f.ask); ok {
 			f.fill(entry, source)
 			if f.shut {

@@ -209,7 +209,7 @@ func (b *envoyBuilder) unreachable(n, by *envoyNode) {
 func (b *envoyBuilder) addOverride() {
 	r := &Rule{ID: overrideID, Name: overrideID, Domain: b.domain.name}
 	if b.compat {
-		r.Mode = weir.Always
+		r.Mode, r.CountsAll = weir.Always, true
 	}
 	b.domain.override = &envoyNode{rule: r, metric: b.domain.name + "." + overrideID}
 	b.domain.rules = append(b.domain.rules, r)

@@ -129,7 +129,7 @@ func (c *envoyCompiler) rule(domain string, d *EnvoyDescriptor) *Rule {
 	r := &Rule{
 		Domain: domain, Name: d.Name, At: d.At,
 		Unlimited: d.Unlimited, Quota: d.Quota || c.quota && len(d.Limits) == 1, Replaces: d.Replaces,
-		Metadata: d.Metadata, DetailedMetric: d.DetailedMetric,
+		Metadata: d.Metadata, DetailedMetric: d.DetailedMetric, CountsAll: c.compat,
 	}
 	switch {
 	case d.Shadow || c.shadow:

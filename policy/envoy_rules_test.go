@@ -231,7 +231,7 @@ descriptors:
 		})
 	}
 	p := resolved(t, envoySet(t, Options{EnvoyCompat: true}, config), envoyAsk("shadow=1", "quota=1", "old=1"))
-	want := "shadow shadow:1:1/s:fixed_window | quota always:1:1/s:fixed_window:group | old always:1:1/s:fixed_window"
+	want := "shadow always:1:1/s:fixed_window | quota always:1:1/s:fixed_window:group | old always:1:1/s:fixed_window"
 	if got := tell(p); got != want {
 		t.Errorf("compat: got  %s\nwant %s", got, want)
 	}

@@ -23,6 +23,9 @@ type Plan struct {
 	// Deadline the shortest of theirs, or 0.
 	Fail     FailMode
 	Deadline time.Duration
+	// Tallied: a store's answer is not yet what envoyproxy/ratelimit would say.
+	// See Shade, Judge and Retell.
+	Tallied bool
 	// Now is the instant at which overrides are looked up. The caller sets it
 	// before Resolve; Reset leaves it.
 	Now weir.Micros
@@ -95,6 +98,6 @@ func (p *Plan) Denied() bool {
 // Reset empties p and keeps its memory.
 func (p *Plan) Reset() {
 	p.Charges, p.Uses, p.Descriptors, p.keys = p.Charges[:0], p.Uses[:0], p.Descriptors[:0], p.keys[:0]
-	p.Fail, p.Deadline = FailOpen, 0
+	p.Fail, p.Deadline, p.Tallied = FailOpen, 0, false
 	p.digests, p.phased, p.chosen = p.digests[:0], false, false
 }

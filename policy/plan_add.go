@@ -16,6 +16,8 @@ func modeOf(r *Rule, refund, spent bool) weir.Mode {
 		return weir.Refund
 	case spent && r.Mode == weir.Enforce: // a rule in shadow builds no debt, of units spent either
 		return weir.Always
+	case r.watches():
+		return weir.Always
 	}
 	return r.Mode
 }
@@ -77,19 +79,20 @@ func (p *Plan) charge(r *Rule, meters []*weir.Meter, descriptor int, mode weir.M
 		if c := &p.Charges[i]; fresh {
 			c.Meter, c.Cost, c.Mode, c.Group = charged, cost, mode, groupOf(r, mode)
 			if at.private {
-				c.Twin, c.Twinning = p.twinOf(at, horizonOf(m, r.Mode))
+				c.Twin, c.Twinning = p.twinOf(at, horizonOf(m, mode))
 			}
 		} else if err := join(c, cost, mode); err != nil {
 			return err
 		}
 		p.Uses = append(p.Uses, Use{Rule: r, Meter: m, Descriptor: descriptor, Charge: i, Cost: cost, Parts: parts})
+		p.Tallied = p.Tallied || r.CountsAll && (!fresh || cost == 0 || r.Mode == weir.Shadow)
 	}
 	p.tighten(r)
 	return nil
 }
 
 func groupOf(r *Rule, mode weir.Mode) uint8 {
-	if r.Quota && (mode == weir.Enforce || mode == weir.Always) {
+	if r.Quota && !r.watches() && (mode == weir.Enforce || mode == weir.Always) {
 		return quotaGroup
 	}
 	return 0

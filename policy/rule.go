@@ -42,6 +42,7 @@ type Rule struct {
 	ByPlan map[string][]*weir.Meter
 
 	Mode      weir.Mode  // Enforce or Shadow; Always in Envoy compatibility
+	CountsAll bool       // in Envoy compatibility: counts what does not fit and what another rule denies too
 	Quota     bool       // Envoy's quota_mode: denies only when all quota rules do
 	Unlimited bool       // matches, is not counted, always passes
 	Denies    bool       // Envoy's requests_per_unit 0: matches, is not counted, never passes

@@ -7,7 +7,8 @@ import (
 // Options says how files are compiled.
 type Options struct {
 	// EnvoyCompat counts as envoyproxy/ratelimit does: every descriptor counts,
-	// denied or not, in fixed windows; and one bad file rejects the load.
+	// denied or not, in shadow or not, in fixed windows; and one bad file rejects
+	// the load.
 	EnvoyCompat bool
 	// EnvoyShadow and EnvoyQuota put every Envoy rule in shadow_mode, or in
 	// quota_mode, whatever it says.

@@ -25,7 +25,7 @@ descriptors:
 		{false, "shadow=a", "shadow shadow:3:5/s"},
 		{false, "none=a", "none denies"},
 		{true, "plain=a", "plain always:3:5/s:fixed_window"},
-		{true, "shadow=a", "shadow shadow:3:5/s:fixed_window"},
+		{true, "shadow=a", "shadow always:3:5/s:fixed_window"},
 	} {
 		r := envoyAsk(tc.ask)
 		r.Cost, r.Descriptors[0].Spent = 3, true

@@ -12,7 +12,6 @@ import (
 	"github.com/weirlimit/weir/internal/local"
 	"github.com/weirlimit/weir/internal/redistest"
 	"github.com/weirlimit/weir/internal/rls"
-	"github.com/weirlimit/weir/policy"
 	"github.com/weirlimit/weir/redisstore"
 )
 
@@ -44,7 +43,7 @@ func testCachedDenial(t *testing.T, srv *redistest.Server, by lane, compat bool)
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	sources := make(chan weir.Source, 100)
-	s := withTier(t, by, store, compat, sources)
+	s := withTier(t, by, store, compat, threeLimits, sources)
 	all := func() *pb.RateLimitResponse {
 		return s.ask(1, d("tenant", "a"), d("ip", "192.0.2.1"), d("path", "/"), d("free", "x"), d("nosuch", "x"))
 	}
@@ -91,16 +90,8 @@ func denials(
 	return fresh, cached
 }
 
-func withTier(t *testing.T, by lane, store weir.Store, compat bool, sources chan weir.Source) *service {
+func withTier(t *testing.T, by lane, store weir.Store, compat bool, text string, sources chan weir.Source) *service {
 	t.Helper()
-	f, problems := policy.ParseEnvoy("config.yaml", []byte(threeLimits))
-	if policy.HasErrors(problems) {
-		t.Fatal(problems)
-	}
-	set, problems := policy.Compile([]*policy.File{{Name: "config.yaml", Envoy: f}}, policy.Options{EnvoyCompat: compat})
-	if set == nil {
-		t.Fatal(problems)
-	}
 	e, err := engine.New(engine.Options{
 		Store: store, Deadline: 5 * time.Second, Local: local.New(local.Options{Denials: 100}),
 		Hooks: weir.Hooks{Decided: func(_ *weir.Request, d *weir.Decision, _ time.Duration) { sources <- d.Source }},
@@ -108,7 +99,7 @@ func withTier(t *testing.T, by lane, store weir.Store, compat bool, sources chan
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Swap(set)
+	e.Swap(compiled(t, text, compat))
 	return connect(t, by, e, rls.Options{Compat: compat})
 }
 

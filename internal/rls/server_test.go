@@ -47,20 +47,25 @@ type opener func(o rls.Options, text string) *service
 // serve serves an Envoy file from store.
 func serve(t testing.TB, by lane, store weir.Store, o rls.Options, text string) *service {
 	t.Helper()
-	f, problems := policy.ParseEnvoy("config.yaml", []byte(text))
-	if policy.HasErrors(problems) {
-		t.Fatalf("parse: %v", problems)
-	}
-	set, problems := policy.Compile([]*policy.File{{Name: "config.yaml", Envoy: f}}, policy.Options{EnvoyCompat: o.Compat})
-	if set == nil {
-		t.Fatalf("compile: %v", problems)
-	}
 	e, err := engine.New(engine.Options{Store: store, Deadline: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Swap(set)
+	e.Swap(compiled(t, text, o.Compat))
 	return connect(t, by, e, o)
+}
+
+func compiled(t testing.TB, text string, compat bool) *policy.Set {
+	t.Helper()
+	f, problems := policy.ParseEnvoy("config.yaml", []byte(text))
+	if policy.HasErrors(problems) {
+		t.Fatalf("parse: %v", problems)
+	}
+	set, problems := policy.Compile([]*policy.File{{Name: "config.yaml", Envoy: f}}, policy.Options{EnvoyCompat: compat})
+	if set == nil {
+		t.Fatalf("compile: %v", problems)
+	}
+	return set
 }
 
 func connect(t testing.TB, by lane, e weir.AsyncChecker, o rls.Options) *service {

@@ -32,9 +32,12 @@ func statusOf(d *weir.Decision, descriptor int) (out status) {
 		}
 		out.name = m.Name
 		if m.Zero != nil {
-			out.code = pb.RateLimitResponse_OVER_LIMIT
+			out.code = codeOf(m.Shadow)
 			out.limited = true
 			out.perUnit, out.unit = rateOf(*m.Zero)
+			if m.Zero.Algorithm == weir.FixedWindow && m.Zero.Window > 0 { // nothing comes free at its end, but it has one
+				out.timed, out.reset = true, (m.Zero.Window - d.At%m.Zero.Window).Duration()
+			}
 			return out
 		}
 		if m.Rule == "" && !hasCharge(d, descriptor) {

@@ -1,0 +1,70 @@
+package policy
+
+import (
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/algo"
+)
+
+// In Envoy compatibility every hit of every rule counts, whatever fits and
+// whoever denies. For a store that is weir.Always. Three things are left, which
+// no mode says; a plan that has any of them is Tallied:
+//
+//	a rule in shadow                   counts as Always, and denies nothing
+//	descriptors that share a counter   count one after the other, each is told its own
+//	a cost of 0                        is over where the counter is past its limit
+//
+// Nothing of such a plan is charged or not by the verdict: it may be made after
+// the charges.
+
+// watches tells whether r is in shadow and counts everything.
+func (r *Rule) watches() bool { return r.CountsAll && r.Mode == weir.Shadow }
+
+// Shade makes charges of rules in shadow what they are for everybody but a
+// store.
+func (p *Plan) Shade() {
+	for i := range p.Uses {
+		if c := &p.Charges[p.Uses[i].Charge]; p.Uses[i].Rule.watches() && c.Mode == weir.Always {
+			c.Mode = weir.Shadow
+		}
+	}
+}
+
+// Judge decides a tallied plan again: e is its charges, as a store answered.
+func (p *Plan) Judge(e *weir.Entry) {
+	p.Shade()
+	for i := range e.Charges {
+		c, o := &e.Charges[i], &e.Outcomes[i]
+		if c.Cost != 0 || c.Meter.Machine != weir.Window || c.Mode == weir.Refund {
+			continue
+		}
+		o.ResetAfter = c.Meter.Limit.Window - e.Now%c.Meter.Limit.Window
+		if o.Before.Used > c.Meter.Capacity {
+			o.OK, o.RetryAfter = false, o.ResetAfter
+		}
+	}
+	e.Admitted = algo.Passes(e.Charges, e.Outcomes)
+}
+
+// Retell makes o, the outcome of the charge that the i-th use shares with
+// others, that of the use: the costs of those before it are counted, of those
+// after it not yet. Costs of a fixed window just add up; other limits stay as
+// they are told.
+func (p *Plan) Retell(i int, o *weir.Outcome) {
+	u := &p.Uses[i]
+	c := &p.Charges[u.Charge]
+	if c.Cost == u.Cost || o.Granted != c.Cost || c.Meter.Machine != weir.Window || c.Mode == weir.Refund {
+		return
+	}
+	used := o.Before.Used
+	for j := range i {
+		if p.Uses[j].Charge == u.Charge {
+			used += p.Uses[j].Cost
+		}
+	}
+	o.Before.Used, o.Granted = used, u.Cost
+	used += u.Cost
+	o.Remaining = max(0, c.Meter.Capacity-used)
+	if o.OK = used <= c.Meter.Capacity; o.OK {
+		o.RetryAfter = 0
+	}
+}

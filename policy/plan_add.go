@@ -42,6 +42,7 @@ func (p *Plan) chargePlain(r *Rule, meters []*weir.Meter, descriptor int, mode w
 			return err
 		}
 		p.use(r, m, descriptor, i, cost)
+		p.tally(r, fresh, cost)
 	}
 	p.tighten(r)
 	return nil
@@ -85,7 +86,7 @@ func (p *Plan) charge(r *Rule, meters []*weir.Meter, descriptor int, mode weir.M
 			return err
 		}
 		p.Uses = append(p.Uses, Use{Rule: r, Meter: m, Descriptor: descriptor, Charge: i, Cost: cost, Parts: parts})
-		p.Tallied = p.Tallied || r.CountsAll && (!fresh || cost == 0 || r.Mode == weir.Shadow)
+		p.tally(r, fresh, cost)
 	}
 	p.tighten(r)
 	return nil

@@ -16,6 +16,14 @@ import (
 // Nothing of such a plan is charged or not by the verdict: it may be made after
 // the charges.
 
+// tally notes what a charge of r makes of the plan; fresh tells that no
+// descriptor before it uses the counter.
+func (p *Plan) tally(r *Rule, fresh bool, cost int64) {
+	if r.CountsAll && (!fresh || cost == 0 || r.Mode == weir.Shadow) {
+		p.Tallied = true
+	}
+}
+
 // watches tells whether r is in shadow and counts everything.
 func (r *Rule) watches() bool { return r.CountsAll && r.Mode == weir.Shadow }
 

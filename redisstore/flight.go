@@ -50,9 +50,9 @@ type group struct {
 	hash       uint64
 
 	// As sort tells them apart.
-	plain  bool  // all its charges count and must fit
-	own    bool  // and no other group touches their keys
-	beside int32 // the next group of its section, or -1
+	plain   bool   // all its charges count and must fit
+	own     bool   // and no other group touches their keys: they are in sections
+	request uint16 // what they are told to belong together by there, or 0
 }
 
 func newFlight(s *Store) *flight {

@@ -56,7 +56,6 @@ const (
 	flagShort  = 8
 	flagTwins  = 16 // of a group only
 	flagPlain  = 32 // to the script only, instead of none
-	flagOwn    = 64 // the same
 )
 
 // holder is what an item belongs to: a call, or a split entry.

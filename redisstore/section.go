@@ -2,20 +2,30 @@ package redisstore
 
 import "github.com/weirlimit/weir"
 
-// section is the requests of a flight with one charge that counts, under one
-// meter, each on a key that no other group touches. They can be decided in any
-// order, and with little: see commit.lua.
+// section is charges of a flight that count, under one meter, each on a key that
+// no other charge is on. They can be decided in any order, and with little: see
+// commit.lua.
 type section struct {
-	meter  uint16
-	always bool
-	head   int32 // the first of its groups; the next is group.beside
-	n      int32
+	meter uint16
+	kind  uint8
+	head  int32 // the first of its charges; the next is in beside
+	n     int32
 }
+
+// The kinds of a section, added up.
+const (
+	kindAlways  = 1
+	kindSeveral = 2 // its charges are of requests of several
+	kinds       = 4
+)
 
 // sorted is how the groups of a flight are laid out for the script.
 type sorted struct {
 	sections []section
-	sectOf   []int32  // of each meter, enforced and always: its section + 1, or 0
+	sectOf   []int32  // of each meter and kind: its section + 1, or 0
+	beside   []int32  // of each charge: the next of its section, or -1
+	groupOf  []int32  // of each charge in a section: its group
+	several  uint16   // groups of several charges in sections
 	shared   []uint16 // the meters of groups that are in no section
 	meterNo  []uint16 // of each meter: its place among shared, from 1, or 0
 	touches  []uint8  // of each key: the charges that name it; two are as many as more
@@ -25,11 +35,12 @@ type sorted struct {
 // sort tells apart what the script decides by shorter ways.
 func (f *flight) sort() {
 	s := &f.sorted
-	s.sections, s.shared, s.general = s.sections[:0], s.shared[:0], 0
-	s.sectOf = grow(s.sectOf, 2*len(f.meters))
+	s.sections, s.shared, s.general, s.several = s.sections[:0], s.shared[:0], 0, 0
+	s.sectOf = grow(s.sectOf, kinds*len(f.meters))
 	clear(s.sectOf)
 	s.meterNo = grow(s.meterNo, len(f.meters))
 	clear(s.meterNo)
+	s.beside, s.groupOf = grow(s.beside, len(f.charges)), grow(s.groupOf, len(f.charges))
 	s.touches = grow(s.touches, f.keys.len())
 	clear(s.touches)
 	for i, k := range f.keyOf {
@@ -42,8 +53,8 @@ func (f *flight) sort() {
 		g := &f.groups[i]
 		g.plain = g.flags == 0 && countsAll(f.charges[g.first:g.first+g.n])
 		g.own = g.plain && f.ownsKeys(g)
-		if g.inSection() {
-			f.putInSection(int32(i), g)
+		if g.own {
+			f.putInSections(int32(i), g)
 			continue
 		}
 		s.general++
@@ -66,23 +77,28 @@ func (f *flight) ownsKeys(g *group) bool {
 	return true
 }
 
-func (f *flight) putInSection(i int32, g *group) {
-	m, always := f.meterOf[g.first], f.charges[g.first].Mode == weir.Always
-	at := 2 * int(m)
-	if always {
-		at++
+// putInSections adds the charges of g, which is group i, to their sections.
+func (f *flight) putInSections(i int32, g *group) {
+	kind := uint8(0)
+	if g.request = 0; g.n > 1 {
+		f.several++
+		kind, g.request = kindSeveral, f.several
 	}
-	if f.sectOf[at] == 0 {
-		f.sections = append(f.sections, section{meter: m, always: always, head: -1})
-		f.sectOf[at] = int32(len(f.sections))
+	for c := g.first; c < g.first+g.n; c++ {
+		of := kind
+		if f.charges[c].Mode == weir.Always {
+			of |= kindAlways
+		}
+		at := kinds*int(f.meterOf[c]) + int(of)
+		if f.sectOf[at] == 0 {
+			f.sections = append(f.sections, section{meter: f.meterOf[c], kind: of, head: -1})
+			f.sectOf[at] = int32(len(f.sections))
+		}
+		s := &f.sections[f.sectOf[at]-1]
+		f.groupOf[c], f.beside[c], s.head = i, s.head, c
+		s.n++
 	}
-	s := &f.sections[f.sectOf[at]-1]
-	g.beside, s.head = s.head, i
-	s.n++
 }
-
-// inSection tells whether the script finds g in a section.
-func (g *group) inSection() bool { return g.own && g.n == 1 }
 
 // countsAll tells whether all charges add to a counter, and all must fit.
 func countsAll(charges []weir.Charge) bool {

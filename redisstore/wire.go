@@ -14,6 +14,7 @@ func (f *flight) encode() {
 	b = binary.BigEndian.AppendUint16(b, uint16(f.keys.len()))
 	b = binary.BigEndian.AppendUint16(b, uint16(f.replays.len()))
 	b = binary.BigEndian.AppendUint16(b, uint16(len(f.sections)))
+	b = binary.BigEndian.AppendUint16(b, f.several)
 	b = binary.BigEndian.AppendUint16(b, uint16(len(f.shared)))
 	b = binary.BigEndian.AppendUint16(b, uint16(f.general))
 	for i := range f.sections {
@@ -23,7 +24,7 @@ func (f *flight) encode() {
 		b = appendMeter(b, f.meters[m])
 	}
 	for i := range f.groups {
-		if g := &f.groups[i]; !g.inSection() {
+		if g := &f.groups[i]; !g.own {
 			b = f.appendGroup(b, g)
 		}
 	}
@@ -85,17 +86,14 @@ func plausible(m *weir.Meter) bool {
 }
 
 func (f *flight) appendSection(b []byte, s *section) []byte {
-	always := byte(0)
-	if s.always {
-		always = 1
-	}
-	b = append(appendMeter(b, f.meters[s.meter]), always)
+	b = append(appendMeter(b, f.meters[s.meter]), s.kind)
 	b = binary.BigEndian.AppendUint16(b, uint16(s.n))
-	for at := s.head; at >= 0; at = f.groups[at].beside {
-		g := &f.groups[at]
+	for c := s.head; c >= 0; c = f.beside[c] {
+		g := &f.groups[f.groupOf[c]]
 		b = binary.BigEndian.AppendUint16(b, uint16(g.count))
-		b = binary.BigEndian.AppendUint16(b, f.keyOf[g.first]+1)
-		b = append24(b, min(f.charges[g.first].Cost, weir.MaxUsed))
+		b = binary.BigEndian.AppendUint16(b, g.request)
+		b = binary.BigEndian.AppendUint16(b, f.keyOf[c]+1)
+		b = append24(b, min(f.charges[c].Cost, weir.MaxUsed))
 	}
 	return b
 }
@@ -103,10 +101,7 @@ func (f *flight) appendSection(b []byte, s *section) []byte {
 func (f *flight) appendGroup(b []byte, g *group) []byte {
 	b = binary.BigEndian.AppendUint16(b, uint16(g.count))
 	flags := g.flags
-	switch {
-	case g.own:
-		flags = flagOwn
-	case g.plain:
+	if g.plain {
 		flags = flagPlain
 	}
 	b = append(b, byte(g.n), flags)

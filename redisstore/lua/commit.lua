@@ -8,8 +8,8 @@
 --          that this node does not hold
 --
 -- blob, big-endian (see wire.go):
---   timed u8, nstate u16, nreplay u16, nsections u16, nmeters u16, ngroups u16
---   section: meter, always u8, n u16, then n of: count u16, key u16, cost u24
+--   timed u8, nstate u16, nreplay u16, nsections u16, nseveral u16, nmeters u16, ngroups u16
+--   section: meter, kind u8, n u16, then n of: count u16, request u16, key u16, cost u24
 --   meter:   shapes u8, machine u8, mark u16, capacity u24, whole u56, rem u24, den u24,
 --            usedcap u24, window u56, runcap u24, maxruns u16, grid u56
 --   group:   count u16, ncharges u8, flags u8, then the charges; with flag 16 the
@@ -19,12 +19,13 @@
 --   twin:    key u16 or 0, twinning u8
 -- A group, and each of a section, is count identical requests. flags: 1 remember
 -- and replay, 2 has an owner, 4 undo what was remembered, 8 remember for 10 s
--- instead of 10 minutes, 16 has twins, 32 is plain, 64 is own.
+-- instead of 10 minutes, 16 has twins, 32 is plain.
 --
 -- What is asked most is told apart by the caller, to be decided with little:
---   section  requests of one charge that counts, of one limit, each on a key
---            that no other request of the batch touches, and so in any order
---   own      requests of several such charges, on keys no other touches
+--   section  charges that count, of one limit, each on a key that no other
+--            charge of the batch is on, and so in any order. Of kind 2 they are of
+--            requests of several such charges, which are numbered from 1; else the
+--            request is 0, and the charge all of it. Kind 1 counts always.
 --   plain    requests of charges that all count and all must fit
 --
 -- Returns the values read, in the order of the keys, then now, how many
@@ -42,37 +43,98 @@ local BUCKET, WINDOW, RUNS, SLOTS = 0, 1, 2, 3
 local ENFORCE, SHADOW, ALWAYS, PEEK, REFUND, UPTO = 0, 1, 2, 3, 4, 5
 local RUN, SLOT = '>I7I3', '>I7I3c16'
 
-local timed, nstate, nreplay, nsections, nmeters, ngroups, pos = unpack_('>BI2I2I2I2I2', blob, 1)
+local timed, nstate, nreplay, nsections, nseveral, nmeters, ngroups, pos = unpack_('>BI2I2I2I2I2I2', blob, 1)
 local V = read(K, nstate + nreplay)
 local admitted = 0
 
 -- Sections: what follows below, without its tables and functions, which cost
--- such a request more than to decide it. rest is what needs them after all.
-local rest
+-- such a request more than to decide it.
+local SECTION, CHARGE = '>BBI2I3I7I3I3I3I7I3I2I7BI2', '>I2I2I2I3'
+local sections = pos
+local N = nseveral > 0 and {}  -- by request of several: how many fit, or -1 for one of rest
+local su, sa, sf, ss, sx, sb, sh, sl = N and {}, N and {}, N and {}, N and {}, N and {}, N and {}, N and {}, N and {}
+local rest  -- what needs the tables and functions after all: { count, charges }
 for _ = 1, nsections do
   local from = pos
-  local _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid, always, requests
-  _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid, always, requests, pos =
-    unpack_('>BBI2I3I7I3I3I3I7I3I2I7BI2', blob, pos)
-  for _ = 1, requests do
-    local count, k, cost
-    count, k, cost, pos = unpack_('>I2I2I3', blob, pos)
+  local _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid, kind, charges
+  _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid, kind, charges, pos = unpack_(SECTION, blob, pos)
+  for _ = 1, charges do
+    local count, request, k, cost
+    count, request, k, cost, pos = unpack_(CHARGE, blob, pos)
     local v = V[k]
-    local ok, used, at, frac, was, part, stored, body, h, ln
+    local ok, used, at, frac, same, stored, body, h, ln
     --#include look
-    if ok then
+    if request > 0 then
+      local n = N[request] or count
+      if not ok then
+        n = -1
+      elseif n > 0 then
+        local room = capacity - used
+        if room < cost then
+          n = 0
+        elseif n > 1 then
+          n = min(n, floor(room / cost))
+        end
+      end
+      N[request] = n
+      su[k], sa[k], ss[k], sx[k] = used, at, stored, same
+      if den > 1 then sf[k] = frac end
+      if machine == RUNS then sb[k], sh[k], sl[k] = body, h, ln end
+    elseif ok then
       local n, room = 0, capacity - used
       if room >= cost then
         n = count
         if count > 1 then n = min(count, floor(room / cost)) end
       end
       admitted = admitted + n
-      if always == 1 then n = count end
+      if kind == 1 then n = count end
       local units = n * cost
       --#include put
     elseif v ~= 1 then
       rest = rest or {}
-      rest[#rest + 1] = { from = from, mode = always == 1 and ALWAYS or ENFORCE, count = count, k = k, cost = cost }
+      rest[#rest + 1] = { count = count, { from = from, mode = kind == 1 and ALWAYS or ENFORCE, k = k, cost = cost } }
+    end
+  end
+end
+
+-- Requests of several charges are written once all of them were looked at.
+if N then
+  local failed
+  for i = 1, nseveral do
+    if N[i] > 0 then admitted = admitted + N[i] end
+  end
+  local pos = sections
+  for _ = 1, nsections do
+    local from = pos
+    local _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid, kind, charges
+    _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid, kind, charges, pos = unpack_(SECTION, blob, pos)
+    if kind < 2 then
+      pos = pos + 9 * charges
+      charges = 0
+    end
+    for _ = 1, charges do
+      local count, request, k, cost
+      count, request, k, cost, pos = unpack_(CHARGE, blob, pos)
+      local n = N[request]
+      if n < 0 then
+        rest, failed = rest or {}, failed or {}
+        local r = failed[request]
+        if not r then
+          r = { count = count }
+          failed[request], rest[#rest + 1] = r, r
+        end
+        r[#r + 1] = { from = from, mode = kind == 3 and ALWAYS or ENFORCE, k = k, cost = cost }
+      else
+        if kind == 3 then n = count end
+        local units = n * cost
+        if units > 0 then
+          local v, used, at, frac, same, stored = V[k], su[k], sa[k], 0, sx[k], ss[k]
+          local body, h, ln
+          if den > 1 then frac = sf[k] end
+          if machine == RUNS then body, h, ln = sb[k], sh[k], sl[k] end
+          --#include put
+        end
+      end
     end
   end
 end
@@ -539,63 +601,20 @@ local decide, decide_twins
 if rest then
   decide = make_decide(false)
   for i = 1, #rest do
-    local r = rest[i]
-    r.m, r.group = meter(r.from), 0
-    admitted = admitted + decide({ r }, r.count, 0)
+    local r, here = rest[i], true
+    for j = 1, #r do
+      r[j].m, r[j].group = meter(r[j].from), 0
+      here = here and V[r[j].k] ~= 1
+    end
+    if here then admitted = admitted + decide(r, r.count, 0) end
   end
 end
 
 local ready = {}  -- by key: the meter it was advanced for by a plain request; now stands still
 local ck, cm, ca, cc = {}, {}, {}, {}  -- of each charge of a request: key, meter, always, cost
-local su, sa, sf, sw, sp, ss, sb, sh, sl = {}, {}, {}, {}, {}, {}, {}, {}, {}  -- and what look found
 for _ = 1, ngroups do
   local count, nc, flags
   count, nc, flags, pos = unpack_('>I2BB', blob, pos)
-  local own = flags == 64
-  if own then
-    -- Look at all, then write all: with a state that look does not take, plain.
-    local n, start = count, pos
-    for i = 1, nc do
-      local k, mi, mode, cost, _
-      k, mi, mode, _, cost, pos = unpack_('>I2I2BBI3', blob, pos)
-      if own then
-        local m, v = meters[mi], V[k]
-        local machine, mark, capacity, whole, rem, den, usedcap, window, grid =
-          m.machine, m.mark, m.capacity, m.whole, m.rem, m.den, m.usedcap, m.window, m.grid
-        local ok, used, at, frac, was, part, stored, body, h, ln
-        --#include look
-        if ok then
-          local room = capacity - used
-          if room < cost then
-            n = 0
-          elseif n > 1 then
-            n = min(n, floor(room / cost))
-          end
-          ck[i], cm[i], ca[i], cc[i] = k, m, mode == ALWAYS, cost
-          su[i], sa[i], sf[i], sw[i], sp[i], ss[i] = used, at, frac, was, part, stored
-          if machine == RUNS then sb[i], sh[i], sl[i] = body, h, ln end
-        else
-          own = false
-        end
-      end
-    end
-    if own then
-      admitted = admitted + n
-      for i = 1, nc do
-        local units = cc[i] * (ca[i] and count or n)
-        if units > 0 then
-          local k, m = ck[i], cm[i]
-          local machine, mark, whole, rem, den, usedcap, window, runcap, maxruns, grid =
-            m.machine, m.mark, m.whole, m.rem, m.den, m.usedcap, m.window, m.runcap, m.maxruns, m.grid
-          local v, used, at, frac, was, part, stored, body, h, ln =
-            V[k], su[i], sa[i], sf[i], sw[i], sp[i], ss[i], sb[i], sh[i], sl[i]
-          --#include put
-        end
-      end
-    else
-      pos, flags = start, 32
-    end
-  end
   if flags == 32 then
     local n, here = count, true
     for i = 1, nc do
@@ -625,7 +644,7 @@ for _ = 1, ngroups do
         if units > 0 then take(ck[i], cm[i], units) end
       end
     end
-  elseif not own then
+  else
     local cs, here = {}, true
     for i = 1, nc do
       local c, mi = {}, nil

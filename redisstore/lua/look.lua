@@ -7,7 +7,7 @@
 --   used, at, frac what is in use, since when, and the fraction; with runs at is
 --                  the newest's instant, ln its units, body the older ones as they
 --                  are stored, from h on
---   was, part      at and frac as they are stored
+--   same           whether at and frac are as they are stored
 --   stored         the cell of the grid that the expiry is in, or nil
 ok, used, at, frac = true, 0, now, 0
 if v then
@@ -24,14 +24,18 @@ if v then
   if ok then
     if machine == BUCKET then
       local n = used
-      was, part = at, frac
       if n > usedcap then n = usedcap end
+      same = true
       local e = now - at
       if den == 1 then
         stored = floor((at + n * whole) / grid)
         if e > 0 then
           n = floor(e / whole)
-          if n >= used then used = 0 else used, at = used - n, at + n * whole end
+          if n >= used then
+            used = 0
+          elseif n > 0 then
+            used, at, same = used - n, at + n * whole, false
+          end
         end
       else
         stored = floor((at + n * whole + floor((n * rem + frac + den - 1) / den)) / grid)
@@ -43,15 +47,15 @@ if v then
           end
           if n >= used then
             used = 0
-          else
+          elseif n > 0 then
             local sum = n * rem + frac
             local up = floor(sum / den)
-            used, at, frac = used - n, at + n * whole + up, sum - up * den
+            used, at, frac, same = used - n, at + n * whole + up, sum - up * den, false
           end
         end
       end
     elseif machine == WINDOW then
-      was, part = at, 0
+      same = true
       local ends = at - at % window + window
       stored = floor(ends / grid)
       if now >= ends then used = 0 end

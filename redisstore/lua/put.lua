@@ -24,7 +24,7 @@ if units > 0 then
     end
     new, ends = pack('>I2I3', mark, used + units) .. sub(body, h) .. pack(RUN, at, ln), at + window
   else
-    if used == 0 then at, frac = now, 0 end
+    if used == 0 then at, frac, same = now, 0, false end
     used = used + units
     if machine == WINDOW then
       ends = at - at % window + window
@@ -38,7 +38,7 @@ if units > 0 then
   -- Most often the expiry stays, and often all but the units: to write over
   -- a value costs Redis a third of a new one.
   local cell = floor(ends / grid)
-  if cell == stored and at == was and frac == part then
+  if same and cell == stored then
     call('SETRANGE', K[k], '2', pack('>I3', used))
   else
     if not new then

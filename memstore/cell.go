@@ -9,9 +9,10 @@ import (
 
 // cell is a place in a table, little-endian:
 //
-//	 0  at 8                        Bucket, Window: algo.State.At
+//	 0  at 8                        Bucket, Window: algo.State.At; Runs: the date of the only one
 //	    reference 4  runs 2  -      Runs, Slots: the block of runs
-//	 8  used 3  frac 3  mark 2      the same of algo.State; used is 0 in an empty cell
+//	 8  used 3  frac 3  mark 2      the same of algo.State; used is 0 in an empty cell,
+//	                                frac of Runs 1 where there is only one, which needs no block
 //	16  due 4  share 1  size 1  tag 2
 //	24  key, or in the table of spilled keys a reference to it
 //
@@ -38,7 +39,14 @@ func (c cell) spilled() uint32 { return uint32(c.word(3)) }
 
 // hasRuns tells whether the cell refers to a block of runs. An empty one does
 // not.
-func (c cell) hasRuns() bool { return c.machine() >= weir.Runs }
+func (c cell) hasRuns() bool { return c.machine() >= weir.Runs && !c.hasRun() }
+
+// hasRun tells whether the cell holds the only run: its units are all that are
+// in use.
+func (c cell) hasRun() bool { return c.word(1)>>24&0xffffff == onlyRun && c.machine() == weir.Runs }
+
+// onlyRun is the frac of such a cell.
+const onlyRun = 1
 
 // runs returns where the runs are and how many.
 func (c cell) runs() (ref uint32, n int) {
@@ -53,10 +61,10 @@ func (c cell) load(st *algo.State) {
 	st.Used, st.Frac, st.Mark = int64(w&0xffffff), int64(w>>24&0xffffff), uint16(w>>48)
 }
 
-// save writes all but the key. first is what the state's machine keeps in the
-// first word.
-func (c cell) save(st *algo.State, first uint64, due tick, share uint8, label uint64) {
+// save writes all but the key. first and frac are what the state's machine keeps
+// there.
+func (c cell) save(st *algo.State, first, frac uint64, due tick, share uint8, label uint64) {
 	c.setWord(0, first)
-	c.setWord(1, uint64(st.Used)|uint64(st.Frac)<<24|uint64(st.Mark)<<48)
+	c.setWord(1, uint64(st.Used)|frac<<24|uint64(st.Mark)<<48)
 	c.setWord(2, uint64(due)|uint64(share)<<32|label<<40)
 }

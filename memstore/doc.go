@@ -15,7 +15,8 @@
 //	          ...                    80
 //	          table of longer keys          | state 24 | ref  8 | ...
 //	          slab: longer keys, and the runs of sliding windows, logs and
-//	          concurrency, in pages of equal blocks
+//	          concurrency, in pages of equal blocks; a single run stands in
+//	          the place of the state
 //
 // The state stands beside its key in the table itself, so that a check touches
 // one place in memory however many keys there are. Tables grow by a fifth, and

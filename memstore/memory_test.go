@@ -57,15 +57,15 @@ func TestHeapPerKeyAtAMillion(t *testing.T) {
 
 // What a store holds is few objects: pages of keys and runs, and tables.
 func TestObjectsAtManyKeys(t *testing.T) {
-	m := meter(t, "100/m")
-	k := make(keyMaker, 100) // spilled, and with runs
+	m := meter(t, "10/m")
+	k := make(keyMaker, 100) // spilled, and with runs: one would need no block
 	var before, after runtime.MemStats
 	heap()
 	runtime.ReadMemStats(&before)
 	s := memstore.New()
 	const n = 30_000
-	for i := range n {
-		take(t, s, k.key(i), m, 1)
+	for i := range 2 * n {
+		take(t, s, k.key(i%n), m, 1)
 	}
 	heap()
 	runtime.ReadMemStats(&after)

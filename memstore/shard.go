@@ -150,12 +150,12 @@ func (s *shard) update(w *write, c cell, i int) {
 
 // save writes all of a cell but the key, and returns when it is due.
 func (s *shard) save(w *write, c cell) tick {
-	first := uint64(w.state.At)
+	first, frac := uint64(w.state.At), uint64(w.state.Frac)
 	if w.meter.Machine >= weir.Runs || c.hasRuns() {
-		first = s.moveRuns(w, c)
+		first, frac = s.moveRuns(w, c)
 	}
 	due := s.shared.due(w.expiry)
-	c.save(w.state, first, due, shareOf(w.meter, w.state.Used), w.key.label())
+	c.save(w.state, first, frac, due, shareOf(w.meter, w.state.Used), w.key.label())
 	return due
 }
 

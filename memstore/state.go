@@ -27,7 +27,12 @@ func (s *shard) load(c cell, m *weir.Meter, st *algo.State) {
 		return
 	}
 	c.load(st)
-	if m.Machine >= weir.Runs {
+	switch {
+	case m.Machine < weir.Runs:
+	case c.hasRun():
+		st.Runs = append(st.Runs, algo.Run{T: st.At, N: st.Used})
+		st.At, st.Frac = 0, 0
+	default:
 		ref, n := c.runs()
 		st.At = 0
 		loadRuns(s.slab.at(ref, n*runSize(m.Machine)), m.Machine, st)
@@ -62,10 +67,18 @@ func saveRuns(b []byte, machine weir.Machine, runs []algo.Run) {
 
 // moveRuns puts the runs of a state into a block: the one the cell has, if they
 // fit and take at least half of it, else another. Where the machine changes, one
-// of the two has no runs. It returns the cell's first word.
-func (s *shard) moveRuns(w *write, c cell) uint64 {
+// of the two has no runs. It returns the cell's first word and frac.
+//
+// One run needs no block: most keys of a long window are asked for so seldom, or
+// have so large a limit, that there is no other, and a block is another place in
+// memory to wait for.
+func (s *shard) moveRuns(w *write, c cell) (first, frac uint64) {
 	machine, runs := w.meter.Machine, w.state.Runs
 	size := len(runs) * runSize(machine)
+	alone := machine == weir.Runs && len(runs) == 1 && runs[0].N == w.state.Used
+	if alone {
+		size = 0
+	}
 	ref := uint32(0)
 	if c.hasRuns() {
 		ref, _ = c.runs()
@@ -74,14 +87,17 @@ func (s *shard) moveRuns(w *write, c cell) uint64 {
 			ref = 0
 		}
 	}
-	if machine < weir.Runs {
-		return uint64(w.state.At)
+	switch {
+	case machine < weir.Runs:
+		return uint64(w.state.At), uint64(w.state.Frac)
+	case alone:
+		return uint64(runs[0].T), onlyRun
 	}
 	if ref == 0 {
 		ref = s.slab.alloc(size)
 	}
 	saveRuns(s.slab.at(ref, size), machine, runs)
-	return uint64(ref) | uint64(len(runs))<<32
+	return uint64(ref) | uint64(len(runs))<<32, 0
 }
 
 // shareOf is the share of the capacity in use, in 255ths, rounded up: only an

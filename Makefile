@@ -12,7 +12,7 @@ GO ?= go
 FUZZTIME ?= 30s
 # How many seeds make sim plays.
 SEEDS ?= 5000
-# Arguments of the program behind make bench.
+# Arguments of the programs behind make bench and make bench-peers.
 BENCH ?=
 
 # An importer of Weir inherits no other module: linters and generators in tools/, rivals in bench/, frameworks, h2spec.
@@ -21,8 +21,7 @@ SCRIPTS := .ci/run $(wildcard scripts/*)
 tool     = $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build run setup test test-traefik lint fmt generate generate-check bench bench-peers chaos fuzz soak sim
-.PHONY: help build run setup test test-traefik lint fmt generate generate-check bench budget chaos fuzz soak sim
+.PHONY: help build run setup test test-traefik lint fmt generate generate-check bench bench-peers budget chaos fuzz soak sim
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,14 +67,15 @@ generate: ## generate Go from the .proto files
 generate-check: ## check that generated Go is what its sources give
 	cd tools && $(GO) run ./protogen -check -go $(GO) ../api
 
-bench: setup ## compare with other limiters, memory and Redis, in one interleaved run
+bench: setup ## compare with other Go libraries, memory, middleware and Redis, in one interleaved run
 	cd bench && $(GO) run ./cmd/compare $(BENCH)
 
 # The peer is a module of its own, in no list above: it takes minutes to build the first time.
-bench-peers: setup build ## build envoyproxy/ratelimit and measure Weir beside it; BENCH="-quick" for a look
+bench-peers: setup build ## build envoyproxy/ratelimit and measure Weir beside it, for docs/benchmarks.md; BENCH="-quick" for a look
 	cd bench/peers && $(GO) build -buildvcs=false -o ../../bin/ratelimit github.com/envoyproxy/ratelimit/src/service_cmd
 	cd bench && $(GO) build -buildvcs=false -o ../bin/bench-peers ./cmd/peers
 	cd bench && ../bin/bench-peers $(BENCH)
+
 budget: setup ## what one decision costs, part by part, as docs/performance.md tells it
 	GO="$(GO)" scripts/budget
 

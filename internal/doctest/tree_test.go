@@ -86,8 +86,8 @@ func addAnchor(found map[string]bool, heading string) {
 	found[b.String()] = true
 }
 
-// generated returns the anchors that docs/benchmarks.md has once all of it is
-// measured: those of the headings in the program that writes it.
+// generated returns the anchors that the pages of benchmarks have once all of
+// each is measured: those of the headings in the package that writes them.
 func generated(t *testing.T, root string) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, "bench", "internal", "report", "*.go"))
@@ -116,7 +116,9 @@ func TestLinks(t *testing.T) {
 	for name, text := range pages {
 		places[name] = anchors(text)
 	}
-	maps.Copy(places["docs/benchmarks.md"], generated(t, root))
+	for _, name := range []string{"docs/benchmarks.md", "docs/benchmarks-libraries.md"} {
+		maps.Copy(places[name], generated(t, root))
+	}
 	for name, text := range pages {
 		for i, line := range prose(text) {
 			for _, m := range target.FindAllStringSubmatch(code.ReplaceAllString(line, ""), -1) {

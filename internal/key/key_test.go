@@ -73,7 +73,7 @@ func TestAppend(t *testing.T) {
 }
 
 // TestAppendIsShort keeps a key with an identity of 32 bytes within what
-// docs/benchmarks.md counts on.
+// docs/benchmarks-libraries.md counts on.
 func TestAppendIsShort(t *testing.T) {
 	k := Key{
 		Partition: "0123456789abcdef0123456789abcdef", Domain: "api", Rule: "login",

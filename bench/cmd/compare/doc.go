@@ -1,6 +1,7 @@
 // Command compare measures Weir and other Go rate limiters in one interleaved
 // run, in memory and on a Redis that it starts itself, prints the tables with
-// the bars that Weir promises to clear, and writes docs/benchmarks.md.
+// the bars that Weir promises to clear, and writes
+// docs/benchmarks-libraries.md.
 //
 //	cd bench && go run ./cmd/compare [-quick] [-only memory|middleware|redis|local] [-rounds n] [-out file] [-check]
 //

@@ -18,7 +18,7 @@ import (
 )
 
 // document is where the figures of a whole run go, as seen from bench.
-const document = "../docs/benchmarks.md"
+const document = "../docs/benchmarks-libraries.md"
 
 func main() {
 	met, err := run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"debug/buildinfo"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -12,12 +13,12 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
 
 	"github.com/weirlimit/weir/bench/internal/contest"
 	"github.com/weirlimit/weir/bench/internal/redisproc"
 	"github.com/weirlimit/weir/bench/internal/report"
-	"github.com/weirlimit/weir/internal/redistest"
 )
 
 // docs is where the figures of a whole run go, as seen from bench.
@@ -43,7 +44,7 @@ type options struct {
 	rounds          int
 	seed            uint64
 	docs            string
-	json            string
+	json, from      string
 	recordings      string
 }
 
@@ -55,11 +56,12 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	set.StringVar(&o.ratelimit, "ratelimit", "../bin/ratelimit", "`path` of envoyproxy/ratelimit")
 	set.BoolVar(&o.quick, "quick", false, "one round of short turns, small sizes: a look, not a measurement")
 	set.BoolVar(&o.check, "check", false, "exit with 1 when a bar is missed or an answer differs")
-	set.StringVar(&o.only, "only", "", "measure only scenarios whose name has `part`; growth and answers are parts too")
+	set.StringVar(&o.only, "only", "", "measure only scenarios whose name has `part`; answers, latency, growth and libraries are parts too")
 	set.IntVar(&o.rounds, "rounds", 0, "how often each system takes its turn; 3 by default, 1 with -quick")
 	set.Uint64Var(&o.seed, "seed", 1, "seed of the recorded requests")
 	set.StringVar(&o.docs, "docs", "", "write the document and its plots to `directory`; "+docs+" by default, and nowhere with -quick or -only")
 	set.StringVar(&o.json, "o", "", "write all samples to `file`, as JSON")
+	set.StringVar(&o.from, "from", "", "measure nothing: write the document of the samples in `file`, which -o wrote")
 	set.StringVar(&o.recordings, "recordings", "", "keep the recorded requests in `directory`")
 	if err := set.Parse(args); err != nil {
 		return options{}, err
@@ -69,6 +71,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		return options{}, fmt.Errorf("unexpected argument %q", set.Arg(0))
 	case o.rounds < 0:
 		return options{}, fmt.Errorf("-rounds is 1 or more, not %d", o.rounds)
+	case o.from != "" && o.only != "":
+		return options{}, errors.New("-from does not go with -only: it measures nothing")
 	}
 	if o.rounds == 0 {
 		o.rounds = 3
@@ -116,11 +120,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (met bool
 		// Whoever closed stderr does not want to see progress.
 		_, _ = fmt.Fprintf(stderr, "%5.0fs  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
 	}
-	res, err := measure(ctx, o, log)
+	res, err := result(ctx, o, log)
 	if err != nil {
 		return false, err
 	}
-	res.Command = o.command()
 	doc := report.Peers{Result: res}
 	if _, err := io.WriteString(stdout, doc.Markdown()); err != nil {
 		return false, err
@@ -131,6 +134,23 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (met bool
 	text, met := verdict(doc)
 	_, err = io.WriteString(stdout, "\n"+text)
 	return met || !o.check, err
+}
+
+// result measures, or reads what was measured before.
+func result(ctx context.Context, o options, log func(string, ...any)) (*contest.Result, error) {
+	if o.from != "" {
+		f, err := os.Open(o.from)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = f.Close() }() // nothing was written
+		return contest.Read(f)
+	}
+	res, err := measure(ctx, o, log)
+	if err == nil {
+		res.Command = o.command()
+	}
+	return res, err
 }
 
 // measure runs the contest on a Redis of its own.
@@ -154,8 +174,8 @@ func measure(ctx context.Context, o options, log func(string, ...any)) (res *con
 	} else if err := os.MkdirAll(o.recordings, 0o755); err != nil {
 		return nil, err
 	}
-	err = redisproc.Run(func(srv *redistest.Server) (err error) {
-		res, err = contest.Run(ctx, plan, srv)
+	err = redisproc.With(func(t testing.TB) (err error) {
+		res, err = contest.Run(ctx, t, plan)
 		return err
 	})
 	if err != nil {
@@ -199,7 +219,13 @@ func write(o options, res *contest.Result, doc report.Peers, log func(string, ..
 	if o.docs == "" {
 		return nil
 	}
-	for name, text := range doc.Files() {
+	files := doc.Files()
+	if o.only == "" {
+		if err := removePlots(o.docs, files); err != nil {
+			return err
+		}
+	}
+	for name, text := range files {
 		path := filepath.Join(o.docs, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
@@ -208,6 +234,24 @@ func write(o options, res *contest.Result, doc report.Peers, log func(string, ..
 			return err
 		}
 		log("wrote %s", path)
+	}
+	return nil
+}
+
+// removePlots removes the plots of an earlier document that this one does not
+// have: the directory is this program's.
+func removePlots(docs string, keep map[string]string) error {
+	old, err := filepath.Glob(filepath.Join(docs, report.Plots, "*.svg"))
+	if err != nil {
+		return err
+	}
+	for _, path := range old {
+		if _, ok := keep[report.Plots+"/"+filepath.Base(path)]; ok {
+			continue
+		}
+		if err := os.Remove(path); err != nil {
+			return err
+		}
 	}
 	return nil
 }

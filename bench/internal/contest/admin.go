@@ -3,30 +3,92 @@ package contest
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 )
 
-// sources asks a Weir's metrics where its decisions came from, as shares of all:
-// a measurement of Redis that some fallback answered would be none.
-func sources(ctx context.Context, admin string) (shares map[string]float64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+admin+"/metrics", nil)
-	if err != nil {
-		return nil, err
+// admin is a Weir's pages.
+type admin struct {
+	url    string
+	client *http.Client
+}
+
+func newAdmin(addr string, secure *tls.Config) *admin {
+	a := &admin{url: "http://" + addr, client: &http.Client{Timeout: 10 * time.Second}}
+	if secure != nil {
+		a.url = "https://" + addr
+		a.client.Transport = &http.Transport{TLSClientConfig: secure}
 	}
-	resp, err := http.DefaultClient.Do(req)
+	return a
+}
+
+// metrics reads the page that Prometheus does.
+func (a *admin) metrics(ctx context.Context, read func(io.Reader) error) (err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, a.url+"/metrics", nil)
 	if err != nil {
-		return nil, fmt.Errorf("read metrics: %w", err)
+		return err
+	}
+	resp, err := a.client.Do(req)
+	if err != nil {
+		return fmt.Errorf("read metrics: %w", err)
 	}
 	defer func() { err = errors.Join(err, resp.Body.Close()) }()
-	return parseSources(resp.Body)
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("read metrics: %s", resp.Status)
+	}
+	return read(resp.Body)
+}
+
+// scrapeEvery is how often the metrics are read while a system is measured:
+// fifteen times as often as is usual.
+const scrapeEvery = time.Second
+
+// scrape reads the metrics from now on until it is stopped, as one who watches
+// a server does.
+func (a *admin) scrape(ctx context.Context) (stop func() error) {
+	ctx, cancel := context.WithCancel(ctx)
+	var done sync.WaitGroup
+	var failed error
+	done.Go(func() {
+		tick := time.NewTicker(scrapeEvery)
+		defer tick.Stop()
+		for {
+			err := a.metrics(ctx, func(r io.Reader) error {
+				_, err := io.Copy(io.Discard, r)
+				return err
+			})
+			if err != nil && ctx.Err() == nil {
+				failed = errors.Join(failed, err)
+			}
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return func() error {
+		cancel()
+		done.Wait()
+		return failed
+	}
+}
+
+// sources says where decisions came from, as shares of all: a measurement of
+// Redis that some fallback answered would be none.
+func (a *admin) sources(ctx context.Context) (shares map[string]float64, err error) {
+	err = a.metrics(ctx, func(r io.Reader) error {
+		shares, err = parseSources(r)
+		return err
+	})
+	return shares, err
 }
 
 var sourceLine = regexp.MustCompile(`^weir_decisions_total\{.*source="([^"]*)".*\} ([0-9.e+]+)$`)

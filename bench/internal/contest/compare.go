@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
-	"github.com/weirlimit/weir/bench/internal/rlsload"
+	rlsv3 "github.com/envoyproxy/go-control-plane/envoy/service/ratelimit/v3"
+
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/bench"
 )
 
 // Comparison is how far answers to the same requests, one after the other, are
@@ -40,40 +44,43 @@ descriptors:
   - {key: partner, rate_limit: {unlimited: true}}
 `
 
-// compareRecording has one to three descriptors a request, of rules of all
-// kinds and of none, with costs of 1 to 3.
-func compareRecording(rng *rand.Rand, n int) rlsload.Recording {
-	number := func(n uint64) string { return rlsload.Number(rng.Uint64N(n)) }
-	kinds := []func() rlsload.Descriptor{
-		func() rlsload.Descriptor { return rlsload.Descriptor{{Key: "tenant", Value: number(40)}} },
-		func() rlsload.Descriptor {
-			method := []string{"GET", "POST", "PUT"}[rng.IntN(3)]
-			return rlsload.Descriptor{{Key: "route", Value: number(20)}, {Key: "method", Value: method}}
-		},
-		func() rlsload.Descriptor { return rlsload.Descriptor{{Key: "agent", Value: number(10)}} },
-		func() rlsload.Descriptor { return rlsload.Descriptor{{Key: "partner", Value: number(10)}} },
-		func() rlsload.Descriptor { return rlsload.Descriptor{{Key: "stranger", Value: number(10)}} },
+// compareRequests have one to three descriptors, of rules of all kinds and of
+// none, with costs of 1 to 3.
+func compareRequests(rng *rand.Rand, n int) []weir.Request {
+	one := func(name string, n uint64) []weir.Pair {
+		return []weir.Pair{{Name: name, Value: number(rng.Uint64N(n))}}
 	}
-	out := make(rlsload.Recording, n)
+	kinds := []func() []weir.Pair{
+		func() []weir.Pair { return one("tenant", 40) },
+		func() []weir.Pair {
+			method := []string{"GET", "POST", "PUT"}[rng.IntN(3)]
+			return append(one("route", 20), weir.Pair{Name: "method", Value: method})
+		},
+		func() []weir.Pair { return one("agent", 10) },
+		func() []weir.Pair { return one("partner", 10) },
+		func() []weir.Pair { return one("stranger", 10) },
+	}
+	out := make([]weir.Request, n)
 	for i := range out {
-		out[i] = rlsload.Request{Domain: domain, Hits: rng.Uint32N(4)}
+		var descriptors [][]weir.Pair
 		for range 1 + rng.IntN(3) {
-			out[i].Descriptors = append(out[i].Descriptors, kinds[rng.IntN(len(kinds))]())
+			descriptors = append(descriptors, kinds[rng.IntN(len(kinds))]())
 		}
+		out[i] = request(domain, 1+rng.Int64N(3), descriptors...)
 	}
 	return out
 }
 
 // compare asks the peer and each Weir for the same and counts differences.
-func (a *arena) compare(ctx context.Context, rec rlsload.Recording, systems []System) (*Comparison, error) {
+func (a *arena) compare(ctx context.Context, rec *bench.Listed, systems []System) (*Comparison, error) {
 	day := today()
 	want, err := a.answers(ctx, rec, peerStock())
 	if err != nil {
 		return nil, err
 	}
-	out := &Comparison{Requests: len(rec)}
+	out := &Comparison{Requests: rec.Len()}
 	for _, w := range want {
-		if w.Code == rlsload.CodeOverLimit {
+		if w.Code == rlsv3.RateLimitResponse_OVER_LIMIT {
 			out.Denied++
 		}
 	}
@@ -93,16 +100,16 @@ func (a *arena) compare(ctx context.Context, rec rlsload.Recording, systems []Sy
 // today counts the windows of a day.
 func today() int64 { return time.Now().Unix() / 86400 }
 
-func (a *arena) answers(ctx context.Context, rec rlsload.Recording, sys System) (out []rlsload.Answer, err error) {
+func (a *arena) answers(ctx context.Context, rec *bench.Listed, sys System) (out []answer, err error) {
 	if err := a.flush(); err != nil {
 		return nil, err
 	}
-	srv, err := a.start(ctx, "answers", sys, compareConfig)
+	srv, err := a.start(ctx, "answers", sys, a.redis, compareConfig)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, srv.stop()) }()
-	if out, err = rlsload.Ask(ctx, srv.addr, rec); err != nil {
+	if out, err = ask(ctx, srv, rec); err != nil {
 		return nil, fmt.Errorf("%s: %w", sys.Name, err)
 	}
 	return out, nil
@@ -111,7 +118,7 @@ func (a *arena) answers(ctx context.Context, rec rlsload.Recording, sys System) 
 // maxExamples of differences are kept.
 const maxExamples = 3
 
-func differences(system string, rec rlsload.Recording, want, got []rlsload.Answer) Mismatch {
+func differences(system string, rec *bench.Listed, want, got []answer) Mismatch {
 	m := Mismatch{System: system}
 	for i := range want {
 		if same(want[i], got[i]) {
@@ -119,15 +126,30 @@ func differences(system string, rec rlsload.Recording, want, got []rlsload.Answe
 		}
 		m.Count++
 		if len(m.Examples) < maxExamples {
-			m.Examples = append(m.Examples, fmt.Sprintf("request %d, %s: peer %+v, %s %+v", i+1, rec[i], want[i], system, got[i]))
+			var r weir.Request
+			rec.Fill(int64(i), &r)
+			m.Examples = append(m.Examples, fmt.Sprintf("request %d, %s: peer %s, %s %s", i+1, requestText(&r), want[i], system, got[i]))
 		}
 	}
 	return m
 }
 
+// requestText is a request as a person reads it: 2 of tenant=acme | agent=bot.
+func requestText(r *weir.Request) string {
+	var descriptors []string
+	for i := range r.Descriptors {
+		var pairs []string
+		for _, p := range r.Descriptors[i].Pairs {
+			pairs = append(pairs, p.Name+"="+p.Value)
+		}
+		descriptors = append(descriptors, strings.Join(pairs, ","))
+	}
+	return fmt.Sprintf("%d of %s", r.Cost, strings.Join(descriptors, " | "))
+}
+
 // same compares verdicts, limits and what is left of them. The end of the window
 // counts down meanwhile: a minute is the slowest machine's time for a replay.
-func same(a, b rlsload.Answer) bool {
+func same(a, b answer) bool {
 	if a.Code != b.Code || len(a.Statuses) != len(b.Statuses) {
 		return false
 	}

@@ -2,16 +2,21 @@ package contest
 
 import (
 	"bytes"
-	"encoding/json"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/weirlimit/weir/bench/internal/rlsload"
+	rlsv3 "github.com/envoyproxy/go-control-plane/envoy/service/ratelimit/v3"
+
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/bench"
+	"github.com/weirlimit/weir/internal/latency"
+	"github.com/weirlimit/weir/internal/redistest"
 )
 
 // The clock of this process moves with work, in steps far below a tick.
@@ -75,23 +80,48 @@ func TestRecordingsAreTheSeeds(t *testing.T) {
 func seeded(n uint64) *rand.Rand { return rand.New(rand.NewPCG(n, 0)) }
 
 func TestDifferences(t *testing.T) {
-	ok := rlsload.Answer{Code: rlsload.CodeOK, Statuses: []rlsload.Status{{Code: rlsload.CodeOK, Limited: true, Requests: 5, Remaining: 4, Reset: time.Hour}}}
-	change := func(f func(*rlsload.Answer)) rlsload.Answer {
-		a := rlsload.Answer{Code: ok.Code, Statuses: slices.Clone(ok.Statuses)}
+	const over = rlsv3.RateLimitResponse_OVER_LIMIT
+	ok := answer{Code: rlsv3.RateLimitResponse_OK, Statuses: []status{
+		{Code: rlsv3.RateLimitResponse_OK, Limited: true, Requests: 5, Remaining: 4, Reset: time.Hour},
+	}}
+	change := func(f func(*answer)) answer {
+		a := answer{Code: ok.Code, Statuses: slices.Clone(ok.Statuses)}
 		f(&a)
 		return a
 	}
-	got := []rlsload.Answer{
-		change(func(a *rlsload.Answer) { a.Statuses[0].Reset -= 10 * time.Second }), // the same
-		change(func(a *rlsload.Answer) { a.Code = rlsload.CodeOverLimit }),
-		change(func(a *rlsload.Answer) { a.Statuses[0].Remaining-- }),
-		change(func(a *rlsload.Answer) { a.Statuses = nil }),
-		change(func(a *rlsload.Answer) { a.Statuses[0].Reset = time.Minute }),
+	got := []answer{
+		change(func(a *answer) { a.Statuses[0].Reset -= 10 * time.Second }), // the same
+		change(func(a *answer) { a.Code = over }),
+		change(func(a *answer) { a.Statuses[0].Remaining-- }),
+		change(func(a *answer) { a.Statuses = nil }),
+		change(func(a *answer) { a.Statuses[0].Reset = time.Minute }),
 	}
-	want := slices.Repeat([]rlsload.Answer{ok}, len(got))
-	m := differences("w", make(rlsload.Recording, len(got)), want, got)
-	if m.Count != 4 || len(m.Examples) != maxExamples || !strings.HasPrefix(m.Examples[0], "request 2, ") {
+	rec, err := record(filepath.Join(t.TempDir(), "list.txt"), compareRequests(seeded(1), len(got)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := differences("w", rec, slices.Repeat([]answer{ok}, len(got)), got)
+	if m.Count != 4 || len(m.Examples) != maxExamples || !strings.HasPrefix(m.Examples[0], "request 2, ") ||
+		!strings.HasSuffix(m.Examples[1], ": peer OK [OK 4/5 UNKNOWN], w OK [OK 3/5 UNKNOWN]") {
 		t.Errorf("differences %+v", m)
+	}
+}
+
+// What is recorded is what is sent.
+func TestRecord(t *testing.T) {
+	want := append(compareRequests(seeded(3), 200), each(3, "tenant")...)
+	rec, err := record(filepath.Join(t.TempDir(), "list.txt"), want)
+	if err != nil || rec.Len() != len(want) {
+		t.Fatal(rec.Len(), err)
+	}
+	for i := range want {
+		var got weir.Request
+		if rec.Fill(int64(i), &got); !reflect.DeepEqual(got, want[i]) {
+			t.Fatalf("request %d: %+v, want %+v", i, got, want[i])
+		}
+	}
+	if _, err := record(filepath.Join(t.TempDir(), "list.txt"), []weir.Request{{}}); err == nil {
+		t.Error("a request without a domain is recorded")
 	}
 }
 
@@ -109,6 +139,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{"allowed by Redis", through, ours, Sample{OK: 1000, Sources: store}, true},
 		{"a peer has no sources", through, System{}, Sample{OK: 1000}, true},
+		{"in memory, though Redis is there", through, System{Ours: true, Memory: true}, Sample{OK: 1000, Sources: map[string]float64{"store": 0.5}}, true},
 		{"allowed by a fallback", through, ours, Sample{OK: 1000, Sources: map[string]float64{"store": 0.9, "backstop": 0.1}}, false},
 		{"nothing", through, System{}, Sample{}, false},
 		{"failures", through, System{}, Sample{OK: 1000, Failed: 10}, false},
@@ -123,23 +154,25 @@ func TestCheck(t *testing.T) {
 }
 
 // Whatever the number of rules, the counters are as many.
-func TestRuleRecordingHasOneNumberOfCounters(t *testing.T) {
-	for _, n := range []int{10, 1000, 100_000} {
+func TestRuleRequestsHaveOneNumberOfCounters(t *testing.T) {
+	for _, n := range []uint64{10, 1000, 100_000} {
 		tenants, rules := map[string]bool{}, map[string]bool{}
-		for _, r := range ruleRecording(n) {
-			rules[r.Descriptors[0][0].Value] = true
-			tenants[r.Descriptors[0][0].Value+r.Descriptors[0][1].Value] = true
+		for _, r := range ruleRequests(n) {
+			pairs := r.Descriptors[0].Pairs
+			rules[pairs[0].Value] = true
+			tenants[pairs[0].Value+pairs[1].Value] = true
 		}
-		if len(tenants) < counters*99/100 || len(tenants) > counters || len(rules) > n || len(rules) < min(n, counters)*99/100 {
-			t.Errorf("%d rules: %d counters of %d rules", n, len(tenants), len(rules))
+		few, used := counters*99/100, uint64(len(rules))
+		if len(tenants) < few || len(tenants) > counters || used > n || used < min(n, counters)*99/100 {
+			t.Errorf("%d rules: %d counters of %d rules", n, len(tenants), used)
 		}
 		files := ruleFiles(n)
-		if got := strings.Count(strings.Join(files, ""), "rate_limit"); got != n {
+		if got := strings.Count(strings.Join(files, ""), "rate_limit"); uint64(got) != n {
 			t.Errorf("%d limits for %d rules", got, n)
 		}
-		last := uint64(n - 1)
+		last := n - 1
 		if text := files[len(files)-1]; !strings.HasPrefix(text, "domain: "+ruleDomain(last)+"\n") ||
-			!strings.Contains(text, rlsload.Number(last)) {
+			!strings.Contains(text, number(last)) {
 			t.Errorf("%d rules: the last is not in its domain", n)
 		}
 	}
@@ -151,27 +184,110 @@ func TestResultAsJSON(t *testing.T) {
 	if err := want.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	var got Result
-	if err := json.Unmarshal(b.Bytes(), &got); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("read %+v, %v", got, err)
+	got, err := Read(&b)
+	if err != nil || !reflect.DeepEqual(*got, want) {
+		t.Fatalf("read %+v, %v", got, err)
 	}
 	if cpu := got.Scenarios[0].Rows[0].Samples[0].CPU(); cpu != 3 {
 		t.Errorf("CPU %v, want 3", cpu)
 	}
 }
 
-func TestInterleave(t *testing.T) {
-	calls := 0.0
-	c, err := interleave(growthPlan{samples: 3}, func(p growthPlan) (Curve, error) {
-		if p.samples != 1 {
-			t.Errorf("%d samples at once", p.samples)
+// A timer is never early, and seldom a tenth of a second late.
+func TestListen(t *testing.T) {
+	heard := listen()
+	time.Sleep(50 * time.Millisecond)
+	late := heard()
+	if late.Count() == 0 || late.Max() <= 0 || late.Quantile(0.5) > 100*time.Millisecond {
+		t.Errorf("%d naps, late by %v in the median, %v at most", late.Count(), late.Quantile(0.5), late.Max())
+	}
+}
+
+// Copies are found under the names that a key would have, with its value and its
+// end.
+func TestCopyKeys(t *testing.T) {
+	redis := redistest.Start(t)
+	redis.MustDo("SET", "{key-00000000}5:bench", "a\r\nb", "PX", "600000")
+	redis.MustDo("SET", "x_key-00000000_17", "2", "PX", "600000")
+	redis.MustDo("SET", "stranger", "1")
+	if err := copyKeys(t.Context(), redis, 1, 1000); err != nil {
+		t.Fatal(err)
+	}
+	if n := redis.MustDo("DBSIZE"); n != int64(2001) {
+		t.Errorf("%v keys, want 2001", n)
+	}
+	for name, want := range map[string]string{"{key-00000999}5:bench": "a\r\nb", "x_key-00000001_17": "2"} {
+		if got := redis.MustDo("GET", name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
 		}
-		calls++
-		return Curve{Name: "c", Points: []Point{{X: 1, Samples: []Sample{{Server: calls}}}, {X: 2, Samples: []Sample{{Server: 10 * calls}}}}}, nil
-	})
-	cpu := Of(c.Points[1].Samples, Sample.CPU)
-	if err != nil || c.Name != "c" || len(c.Points) != 2 || !slices.Equal(cpu, []float64{10, 20, 30}) {
-		t.Errorf("curve %+v, %v", c, err)
+		if ms, _ := redis.MustDo("PTTL", name).(int64); ms < 500_000 || ms > 600_000 {
+			t.Errorf("%s ends in %d ms", name, ms)
+		}
+	}
+	redis.MustDo("FLUSHALL")
+	if err := copyKeys(t.Context(), redis, 1, 2); err == nil {
+		t.Error("there is nothing to copy, and it is copied")
+	}
+	redis.MustDo("SET", "key-00000000", "1")
+	if err := copyKeys(t.Context(), redis, 1, 2); err == nil || !strings.Contains(err.Error(), "no counter") {
+		t.Errorf("a key without an end: %v", err)
+	}
+}
+
+// A server that was filled has one table in the end.
+func TestSettle(t *testing.T) {
+	redis := redistest.Start(t, settles(redistest.Start(t))...)
+	redis.MustDo("SET", "key-00000000", "1", "PX", "600000")
+	if err := copyKeys(t.Context(), redis, 1, 140_000); err != nil { // 2^17 and some: it has begun to move them
+		t.Fatal(err)
+	}
+	if err := settle(t.Context(), redis); err != nil {
+		t.Fatal(err)
+	}
+	text, _ := redis.MustDo("DEBUG", "HTSTATS", "0").(string)
+	if strings.Contains(text, "rehashing target") || !strings.Contains(text, "table size: 262144") {
+		t.Errorf("tables after it:\n%s", text)
+	}
+	if got, _ := redis.MustDo("CONFIG", "GET", "hz").([]any); len(got) != 2 || got[1] != "10" {
+		t.Errorf("hz is %v", got)
+	}
+}
+
+// TLS systems are held against the peer with TLS, and nobody against a system
+// that does not take part.
+func TestAgainst(t *testing.T) {
+	for _, sc := range scenarios([]string{"stock", "fast"}) {
+		for _, s := range sc.Systems {
+			if s.Against == "" {
+				continue
+			}
+			if !slices.ContainsFunc(sc.Systems, func(o System) bool { return o.Name == s.Against }) {
+				t.Errorf("%s: %s is held against %s, who is not there", sc.Name, s.Name, s.Against)
+			}
+			if s.TLS != (s.Against == PeerTLS) {
+				t.Errorf("%s: %s is held against %s", sc.Name, s.Name, s.Against)
+			}
+		}
+	}
+}
+
+// Figures come from where they should.
+func TestSample(t *testing.T) {
+	r := &bench.Result{Allowed: 90, Denied: 10, Took: time.Second, Failed: map[string]uint64{"timeout": 2}, CPU: []bench.CPU{
+		{Process: bench.Process{Name: "server"}, PerRequest: 5 * time.Microsecond},
+		{Process: bench.Process{Name: "generator"}, PerRequest: time.Microsecond},
+		{Process: bench.Process{Name: "redis"}, PerRequest: 3 * time.Microsecond},
+	}}
+	for i := range 100 {
+		d := time.Millisecond
+		if i < 25 {
+			d = 2 * deadline
+		}
+		r.Latency.Record(d)
+	}
+	s := sample(r, &latency.Histogram{})
+	if s.Server != 5 || s.RedisCPU != 3 || s.Generator != 1 || s.Rate != 100 || s.Late != 0.25 || s.Failed != 2 || s.Why != "2 timeout" {
+		t.Errorf("%+v", s)
 	}
 }
 

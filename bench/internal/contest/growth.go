@@ -4,185 +4,214 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"strings"
-	"time"
+	"strconv"
+	"testing"
 
-	"github.com/weirlimit/weir/bench/internal/rlsload"
+	"github.com/weirlimit/weir/bench/internal/redisproc"
+	"github.com/weirlimit/weir/internal/bench"
+	"github.com/weirlimit/weir/internal/loadgen"
+	"github.com/weirlimit/weir/internal/redistest"
 )
 
 // growthPlan is how far to go.
 type growthPlan struct {
-	redisKeys  []uint64
-	memoryKeys []uint64
-	rules      []int
-	samples    int // of a size
-	warmUp     time.Duration
-	measure    time.Duration
-	log        func(string, ...any)
+	redisKeys, memoryKeys, rules []uint64
+	peerKeys                     []uint64
+	rounds                       int
+	// Requests of a sample, the same of every size, and a quarter as many before
+	// that are not counted.
+	inRedis, inMemory, ofPeer int64
+	log                       func(string, ...any)
 }
 
-// Filling is quick with the most descriptors that a request may have, and with
-// callers enough for full batches, whose answers do not take a deadline.
-const (
-	fillBatch   = 16
-	fillCallers = 64
-)
+func (p Plan) growthPlan() growthPlan {
+	g := growthPlan{
+		redisKeys:  []uint64{1e3, 1e4, 1e5, 1e6, 1e7},
+		memoryKeys: []uint64{1e3, 1e4, 1e5, 1e6, 1e7},
+		rules:      []uint64{10, 100, 1000, 10_000, 100_000},
+		peerKeys:   []uint64{1e4, 1e6},
+		rounds:     max(p.Rounds, 5), inRedis: 200_000, inMemory: 1_000_000, ofPeer: 40_000,
+		log: p.Log,
+	}
+	if p.Quick {
+		g.redisKeys, g.memoryKeys, g.rules, g.peerKeys = g.redisKeys[:3], g.memoryKeys[:4], g.rules[:4], []uint64{1e4, 1e5}
+		g.rounds, g.inRedis, g.inMemory, g.ofPeer = 2*p.Rounds, 40_000, 200_000, 10_000
+	}
+	return g
+}
 
-// keysCurve measures one server as the counters it has grow. All keys of a size
-// exist before it is measured.
-func (a *arena) keysCurve(ctx context.Context, c Curve, sys System, sizes []uint64, p growthPlan) (_ Curve, err error) {
-	c.Unit, c.System = "keys", sys.Name
-	if err := a.flush(); err != nil {
-		return c, err
-	}
-	srv, err := a.start(ctx, "growth", sys, config(10_000_000, "tenant"))
-	if err != nil {
-		return c, err
-	}
-	defer func() { err = errors.Join(err, srv.stop()) }()
-	had := uint64(0)
-	for _, n := range sizes {
-		p.log("%s: %s keys", c.Name, countText(n))
-		keys := rlsload.Keys{Domain: domain, Key: "tenant", First: had, Count: n - had, Batch: fillBatch}
-		if err := a.fill(ctx, srv, keys); err != nil {
-			return c, err
-		}
-		had = n
-		point := Point{X: float64(n)}
-		for i := range p.samples {
-			keys := rlsload.Keys{Domain: domain, Key: "tenant", Count: n, Seed: uint64(i + 1)}
-			s, err := a.measure(ctx, srv, turn{system: sys, script: keys.Script(), warmUp: p.warmUp, measure: p.measure})
-			if err != nil {
-				return c, fmt.Errorf("%s keys: %w", countText(n), err)
+// memoryCap is more than the keys of any size: none is to go.
+const memoryCap = 12_000_000
+
+// fillEach is how many keys a request asks for that fills: few more are allowed.
+const fillEach = 16
+
+// remembered is more keys than a server remembers beside Redis: it has been
+// asked for as many as that, and the tables of its own are as full as they get.
+const remembered = 300_000
+
+func (p Plan) growth(ctx context.Context, a *arena, eng []string, res *Result) error {
+	g := p.growthPlan()
+	eng = eng[len(eng)-1:] // the one that is judged
+	inRedis, inMemory := weirs(eng, "", false)[0], weirs(eng, ", memory", true)[0]
+	capped := inMemory
+	capped.Args = append(append([]string(nil), inMemory.Args...), "--memory-keys", strconv.Itoa(memoryCap))
+	for _, c := range []struct {
+		Curve
+		sizes   []uint64
+		system  System
+		station func(context.Context, testing.TB, *arena, System, uint64) (*station, error)
+	}{
+		{Curve{
+			Name: "keys in Redis", Unit: "keys", Requests: g.inRedis,
+			Note: "Every size has a redis-server and a server of its own.",
+		}, g.redisKeys, inRedis, keysInRedis},
+		{Curve{
+			Name: "keys in Redis, the peer", Unit: "keys", Requests: g.ofPeer,
+			Note: "The same, for comparison; not judged.", Peer: true,
+		}, g.peerKeys, peerTuned(), keysInRedis},
+		{Curve{
+			Name: "keys in memory", Unit: "keys", Requests: g.inMemory,
+			Note: "A server of its own for every size, with room for all (`--memory-keys`).",
+		}, g.memoryKeys, capped, keysInMemory},
+		{Curve{
+			Name: "rules", Unit: "rules", Requests: g.inMemory,
+			Note: "Counters in memory, 10k of them whatever the number of rules; a domain has 10k rules at most.",
+		}, g.rules, inMemory, rulesInMemory},
+	} {
+		c.System = c.system.Name
+		err := redisproc.With(func(t testing.TB) error {
+			stations := make([]*station, 0, len(c.sizes))
+			for _, n := range c.sizes {
+				g.log("%s: start and fill %s", c.Name, countText(n))
+				s, err := c.station(ctx, t, a, c.system, n)
+				if err != nil {
+					return fmt.Errorf("%s %s: %w", countText(n), c.Unit, err)
+				}
+				stations = append(stations, s)
 			}
-			point.Samples = append(point.Samples, s)
+			var err error
+			c.Points, err = g.measure(ctx, c.Curve, stations)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("growth, %s: %w", c.Name, err)
 		}
-		c.Points = append(c.Points, point)
-	}
-	return c, nil
-}
-
-// fill asks for every key once.
-func (a *arena) fill(ctx context.Context, srv *server, keys rlsload.Keys) error {
-	const bound = 10 * time.Minute
-	t, err := rlsload.Closed{
-		Addr: srv.addr, Script: keys.Script(), Conns: connections, Callers: fillCallers,
-		Measure: bound, Calls: keys.Calls(),
-	}.Run(ctx)
-	if err == nil && t.Failed > 0 {
-		err = fmt.Errorf("%d requests failed", t.Failed)
-	}
-	if err != nil {
-		return fmt.Errorf("fill %d keys: %w", keys.Count, err)
+		res.Growth = append(res.Growth, c.Curve)
 	}
 	return nil
 }
 
-// counters is how many the growth of rules is measured with, whatever their
-// number: what grows is the rules alone.
-const counters = 10_000
-
-// rulesCurve measures a server for each number of rules.
-func (a *arena) rulesCurve(ctx context.Context, c Curve, sys System, p growthPlan) (Curve, error) {
-	c.Unit, c.System = "rules", sys.Name
-	for _, n := range p.rules {
-		p.log("%s: %s rules", c.Name, countText(uint64(n)))
-		point, err := a.rulesPoint(ctx, n, sys, p)
-		if err != nil {
-			return c, fmt.Errorf("%d rules: %w", n, err)
-		}
-		c.Points = append(c.Points, point)
-	}
-	return c, nil
+// station is one size, running and filled.
+type station struct {
+	size     uint64
+	server   *server
+	redis    *redistest.Server // nil for counters in memory
+	requests func(round int) bench.Requests
 }
 
-func (a *arena) rulesPoint(ctx context.Context, n int, sys System, p growthPlan) (_ Point, err error) {
-	point := Point{X: float64(n)}
-	script, err := rlsload.NewScript(ruleRecording(n))
+// measure takes samples of all sizes round by round: a busy minute of the
+// machine falls on all of them.
+func (g growthPlan) measure(ctx context.Context, c Curve, stations []*station) ([]Point, error) {
+	points := make([]Point, len(stations))
+	for round := range g.rounds {
+		for i, s := range stations {
+			points[i].X = float64(s.size)
+			sample, err := s.sample(ctx, s.requests(round), c.Requests)
+			if err != nil {
+				return nil, fmt.Errorf("%s %s: %w", countText(s.size), c.Unit, err)
+			}
+			g.log("round %d/%d, %s: %s: %.2f+%.2f us", round+1, g.rounds, c.Name, countText(s.size), sample.Server, sample.RedisCPU)
+			points[i].Samples = append(points[i].Samples, sample)
+		}
+	}
+	return points, nil
+}
+
+// sample sends requests that are not counted, and then those that are. No
+// counter may be new among them: a first touch is not what is measured.
+func (s *station) sample(ctx context.Context, requests bench.Requests, n int64) (Sample, error) {
+	before, err := s.keys()
 	if err != nil {
-		return point, err
+		return Sample{}, err
 	}
-	srv, err := a.start(ctx, "rules", sys, ruleFiles(n)...)
+	if err := fill(ctx, s.server, requests, n/4); err != nil {
+		return Sample{}, err
+	}
+	out, err := weigh(ctx, s.server, s.redis, load{requests: requests, most: n})
 	if err != nil {
-		return point, err
+		return out, err
 	}
-	defer func() { err = errors.Join(err, srv.stop()) }()
-	for range p.samples {
-		s, err := a.measure(ctx, srv, turn{system: sys, script: script, warmUp: p.warmUp, measure: p.measure})
-		if err != nil {
-			return point, err
-		}
-		point.Samples = append(point.Samples, s)
+	after, err := s.keys()
+	switch few := int64(10); { // a heartbeat may come meanwhile
+	case err != nil:
+		return out, err
+	case after > before+few:
+		return out, fmt.Errorf("%d counters came while %d were measured: a day ended, or they expire", after-before, before)
+	case out.Failed > 0 || out.Denied > 0 || out.OK != uint64(n):
+		return out, fmt.Errorf("%d of %d requests were allowed, %d denied: %s", out.OK, n, out.Denied, out.Why)
 	}
-	return point, nil
+	return out, nil
 }
 
-// interleave has a curve measured with one sample a size, as often as there are
-// to be samples: a busy minute of the machine falls on all sizes.
-func interleave(p growthPlan, measure func(growthPlan) (Curve, error)) (Curve, error) {
-	times := p.samples
-	p.samples = 1
-	var sum Curve
-	for i := range times {
-		c, err := measure(p)
-		if err != nil {
-			return c, err
-		}
-		if i == 0 {
-			sum = c
-			continue
-		}
-		for j := range sum.Points {
-			sum.Points[j].Samples = append(sum.Points[j].Samples, c.Points[j].Samples...)
-		}
+// keys is how many Redis has.
+func (s *station) keys() (int64, error) {
+	if s.redis == nil {
+		return 0, nil
 	}
-	return sum, nil
+	v, err := s.redis.Do("DBSIZE")
+	n, _ := v.(int64)
+	return n, err
 }
 
-// perFile is how many rules a file has at most, each file with a domain.
-const perFile = 10_000
-
-// ruleDomain is the domain of a rule.
-func ruleDomain(rule uint64) string {
-	if file := rule / perFile; file > 0 {
-		return fmt.Sprint(domain, file)
+// drawn are requests for so many keys, uniformly, others in each round.
+func drawn(n uint64) func(round int) bench.Requests {
+	return func(round int) bench.Requests {
+		return &bench.Synthetic{Domain: domain, Names: []string{"tenant"}, Cost: 1, Keys: loadgen.Keys{Seed: uint64(round + 1), Count: n}}
 	}
-	return domain
 }
 
-// ruleFiles have n rules, each with a counter for each tenant.
-func ruleFiles(n int) []string {
-	var files []string
-	var b strings.Builder
-	for i := range uint64(n) {
-		if i%perFile == 0 {
-			b.Reset()
-			fmt.Fprintf(&b, "domain: %s\ndescriptors:\n", ruleDomain(i))
-		}
-		fmt.Fprintf(&b, "  - {key: rule, value: %s, descriptors: [{key: tenant, rate_limit: {unit: hour, requests_per_unit: 10000000}}]}\n",
-			rlsload.Number(i))
-		if (i+1)%perFile == 0 || i+1 == uint64(n) {
-			files = append(files, b.String())
+func keysInRedis(ctx context.Context, t testing.TB, a *arena, sys System, n uint64) (*station, error) {
+	s := &station{size: n, redis: redistest.Start(t, settles(a.redis)...), requests: drawn(n)}
+	if err := s.start(ctx, t, a, sys, config(most, "day", "tenant")); err != nil {
+		return nil, err
+	}
+	asked := min(n, remembered)
+	sweep := &bench.Sweep{Domain: domain, Name: "tenant", Count: asked, Each: fillEach}
+	if err := fill(ctx, s.server, sweep, sweep.Calls()); err != nil {
+		return nil, err
+	}
+	if n > asked {
+		if err := copyKeys(ctx, s.redis, asked, n); err != nil {
+			return nil, err
 		}
 	}
-	return files
+	if keys, err := s.keys(); err != nil || keys < int64(n) {
+		return nil, errors.Join(err, fmt.Errorf("%d keys in Redis, want %d", keys, n))
+	}
+	return s, settle(ctx, s.redis)
 }
 
-// ruleRecording asks for all of counters, over all rules or as many as that.
-func ruleRecording(n int) rlsload.Recording {
-	rng := rand.New(rand.NewPCG(uint64(n), 1))
-	apart := max(1, n/counters)
-	out := make(rlsload.Recording, recordLen)
-	for i := range out {
-		c := rng.Uint64N(counters)
-		rule := c * uint64(apart) % uint64(n)
-		out[i] = rlsload.Request{Domain: ruleDomain(rule), Descriptors: []rlsload.Descriptor{{
-			{Key: "rule", Value: rlsload.Number(rule)},
-			{Key: "tenant", Value: rlsload.Number(c)},
-		}}}
+func keysInMemory(ctx context.Context, t testing.TB, a *arena, sys System, n uint64) (*station, error) {
+	s := &station{size: n, requests: drawn(n)}
+	if err := s.start(ctx, t, a, sys, config(most, "day", "tenant")); err != nil {
+		return nil, err
 	}
-	return out
+	sweep := &bench.Sweep{Domain: domain, Name: "tenant", Count: n, Each: fillEach}
+	return s, fill(ctx, s.server, sweep, sweep.Calls())
+}
+
+// start runs the station's server until t ends.
+func (s *station) start(ctx context.Context, t testing.TB, a *arena, sys System, config ...string) (err error) {
+	s.server, err = a.start(ctx, "growth-"+strconv.FormatUint(s.size, 10), sys, s.redis, config...)
+	if err == nil {
+		t.Cleanup(func() {
+			if err := s.server.stop(); err != nil {
+				t.Errorf("stop %s: %v", sys.Name, err)
+			}
+		})
+	}
+	return err
 }
 
 // countText writes a whole number as it is said: 10k, 1M.

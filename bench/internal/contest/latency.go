@@ -4,14 +4,18 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"time"
 
-	"github.com/weirlimit/weir/bench/internal/rlsload"
 	"github.com/weirlimit/weir/bench/internal/stat"
 )
 
 // shares of the capacity at which latency is measured.
 var shares = []float64{0.10, 0.25, 0.50, 0.75}
+
+// The curves of latency.
+const (
+	ThroughRedis   = "through Redis"
+	DecidedLocally = "decided locally"
+)
 
 // capacity is how many decisions a second ours made in a scenario, of callers
 // who wait.
@@ -24,48 +28,58 @@ func (r *Result) capacity(scenario string) (float64, bool) {
 	return stat.Summarize(Of(row.Samples, func(s Sample) float64 { return s.Rate })).Median, true
 }
 
-// latency measures Weir below its capacity, as far as that is known.
+// latency measures Weir below its capacity. What the scenarios told of that is
+// used; what they did not is measured first.
 func (p Plan) latency(ctx context.Context, a *arena, eng []string, res *Result) error {
-	length := 2 * time.Second
-	if p.Quick {
-		length = 500 * time.Millisecond
+	rec, err := p.recording(partLatency, uniform(10_000, "tenant")(rand.New(rand.NewPCG(p.Seed, 99)), recordLen))
+	if err != nil {
+		return err
 	}
 	eng = eng[len(eng)-1:] // the one that is judged
-	for _, c := range []struct {
+	sc := Scenario{Config: config(most, "hour", "tenant"), Redis: true}
+	c := contender{Scenario: sc, requests: rec}
+	for _, of := range []struct {
 		scenario, name string
 		system         System
 	}{
-		{OneDescriptor, "through Redis", weirs(eng, "", false)[0]},
-		{Embedded, "decided locally", weirs(eng, ", memory", true)[0]},
+		{OneDescriptor, ThroughRedis, weirs(eng, "", false)[0]},
+		{Embedded, DecidedLocally, weirs(eng, ", memory", true)[0]},
 	} {
-		capacity, ok := res.capacity(c.scenario)
+		capacity, ok := res.capacity(of.scenario)
 		if !ok {
-			continue
-		}
-		script, err := rlsload.NewScript(uniform(10_000, "tenant")(rand.New(rand.NewPCG(p.Seed, 99)), recordLen))
-		if err != nil {
-			return err
-		}
-		curve, err := interleave(growthPlan{samples: p.Rounds}, func(growthPlan) (Curve, error) {
-			out := Curve{Name: c.name, Note: "10k keys, allowed.", System: c.system.Name, Unit: "requests/s"}
-			for _, share := range shares {
-				rate := max(1, int(capacity*share))
-				p.Log("latency %s: %d requests/s", c.name, rate)
-				s, err := a.take(ctx, turn{
-					name: "latency", config: config(10_000_000, "tenant"), system: c.system, script: script,
-					rate: rate, warmUp: 500 * time.Millisecond, measure: length,
-				})
-				if err != nil {
-					return out, fmt.Errorf("latency %s: %w", c.name, err)
-				}
-				out.Points = append(out.Points, Point{X: float64(rate), Share: share, Samples: []Sample{s}})
+			c.Name = partLatency + " " + of.name + ", capacity"
+			s, err := p.attempt(ctx, a, c, of.system)
+			if err != nil {
+				return err
 			}
-			return out, nil
-		})
-		if err != nil {
-			return err
+			capacity = s.Rate
+			p.Log("%s: %.0f/s", c.Name, capacity)
+		}
+		curve := Curve{Name: of.name, Note: "10k keys, allowed.", System: of.system.Name, Unit: "requests/s", Capacity: capacity}
+		for _, share := range shares {
+			curve.Points = append(curve.Points, Point{X: max(1, float64(int(capacity*share))), Share: share})
+		}
+		for round := range p.Rounds {
+			for i := range curve.Points {
+				s, err := p.underShare(ctx, a, c, of.system, &curve.Points[i])
+				if err != nil {
+					return fmt.Errorf("latency %s: %w", of.name, err)
+				}
+				p.Log("round %d/%d, latency %s: %.0f requests/s: p50 %.3f, p99 %.3f, p99.9 %.3f ms; a timer's p99.9 %.3f ms",
+					round+1, p.Rounds, of.name, curve.Points[i].X, s.P50, s.P99, s.P999, s.TimerP999)
+			}
 		}
 		res.Latency = append(res.Latency, curve)
 	}
 	return nil
+}
+
+// underShare takes a turn at a point's rate, and adds it to the point.
+func (p Plan) underShare(ctx context.Context, a *arena, c contender, sys System, pt *Point) (Sample, error) {
+	warmUp, length := p.span()
+	s, err := a.take(ctx, turn{name: "latency", config: c.Config, system: sys, load: load{
+		requests: c.requests, rate: int(pt.X), warmUp: warmUp, measure: length, scrape: true,
+	}})
+	pt.Samples = append(pt.Samples, s)
+	return s, err
 }

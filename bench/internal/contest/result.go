@@ -24,6 +24,7 @@ type Result struct {
 	Growth    []Curve
 	Latency   []Curve // over requests a second
 	Answers   *Comparison
+	Libraries *Libraries
 }
 
 // Table is one scenario.
@@ -37,6 +38,7 @@ type Table struct {
 type Row struct {
 	System  string
 	Ours    bool
+	Against string `json:",omitempty"` // the system that it is held against
 	Samples []Sample
 }
 
@@ -52,8 +54,11 @@ type Sample struct {
 	OK        uint64
 	Denied    uint64
 	Failed    uint64
-	Status    int `json:",omitempty"` // grpc-status of one that failed
-	Unsent    uint64
+	Why       string  `json:",omitempty"` // of those that failed
+	Late      float64 // share of answers later than 3 ms
+	TimerP50  float64 // how late a plain timer was meanwhile, milliseconds; of an open loop
+	TimerP99  float64
+	TimerP999 float64
 	Sources   map[string]float64 `json:",omitempty"` // Weir's own count of where decisions came from, as shares
 }
 
@@ -64,7 +69,10 @@ func (s Sample) CPU() float64 { return s.Server + s.RedisCPU }
 type Curve struct {
 	Name, Note string
 	System     string
-	Unit       string // of X
+	Unit       string  // of X
+	Capacity   float64 `json:",omitempty"` // decisions a second, where X is requests a second
+	Requests   int64   `json:",omitempty"` // of a sample, where it is the same of all
+	Peer       bool    `json:",omitempty"` // of the peer: not judged
 	Points     []Point
 }
 
@@ -112,6 +120,24 @@ func (r *Result) Table(name string) (Table, bool) {
 		}
 	}
 	return Table{}, false
+}
+
+// Libraries is what was measured in this process.
+type Libraries struct {
+	Modules []measure.Module
+	Memory  measure.MemoryResult
+	Engine  []measure.SpeedRow // engine.Check
+}
+
+// Read reads what Write wrote.
+func Read(r io.Reader) (*Result, error) {
+	var out Result
+	dec := json.NewDecoder(r)
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&out); err != nil {
+		return nil, fmt.Errorf("read result: %w", err)
+	}
+	return &out, nil
 }
 
 // Write writes the result as JSON.

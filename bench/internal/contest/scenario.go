@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weirlimit/weir/bench/internal/rlsload"
+	"github.com/weirlimit/weir"
 )
 
 // domain is the one that everything asks for.
@@ -21,7 +21,11 @@ const (
 	Embedded         = "embedded: counters in memory, 10k keys"
 	Leased           = "leased: 100 hot keys, units taken ahead from Redis"
 	OpenLoop         = "open loop, 8,000 requests/s, 10k keys"
+	Secured          = "TLS 1.3 beside cleartext, 1 descriptor, 10k keys, allowed"
 )
+
+// most is a limit that is never reached: the most that Weir counts to.
+const most = 10_000_000
 
 // The load of every scenario but the open loop.
 const (
@@ -35,18 +39,20 @@ type Scenario struct {
 	Name    string
 	Note    string
 	Config  string
-	Record  func(rng *rand.Rand, requests int) rlsload.Recording
+	Record  func(rng *rand.Rand, requests int) []weir.Request
 	Systems []System
-	Open    bool          // at openRate, else callers who wait
-	WarmUp  time.Duration // at least
-	Redis   bool          // Redis is to be asked for every decision of Weir
-	Fill    uint64        // so many tenants ask once before the warm-up
+	Open    bool           // at openRate, else callers who wait
+	WarmUp  time.Duration  // at least
+	Redis   bool           // Redis is to be asked for every decision of Weir
+	Fill    []weir.Request // are sent once before the warm-up
 }
 
 // scenarios lists them all.
 func scenarios(engines []string) []Scenario {
-	everybody := append([]System{peerStock(), peerTuned()}, weirs(engines, "", false)...)
-	ample := config(10_000_000, "tenant", "route", "agent")
+	everybody := append([]System{peerStock(), peerTuned()}, against(PeerTuned, weirs(engines, "", false))...)
+	last := engines[len(engines)-1:]
+	inRedis, inMemory := against(PeerTuned, weirs(last, "", false))[0], against(PeerTuned, weirs(last, ", memory", true))[0]
+	ample := config(most, "hour", "tenant", "route", "agent")
 	return []Scenario{
 		{
 			Name: OneDescriptor, Config: ample, Systems: everybody, Redis: true,
@@ -61,10 +67,10 @@ func scenarios(engines []string) []Scenario {
 			Note:   "All callers ask for one counter; every decision is Redis's, none is made ahead.",
 			Record: uniform(1, "tenant"),
 		}, {
-			Name: DeniedFlood, Config: config(1, "tenant"),
+			Name: DeniedFlood, Config: config(1, "hour", "tenant"),
 			Note:    "Every key is used up. The peer has its local cache on, Weir its deny cache, as by default.",
-			Systems: append([]System{peerCached()}, weirs(engines, "", false)...),
-			Record:  uniform(1000, "tenant"), Fill: 1000,
+			Systems: append([]System{peerCached()}, against(PeerCached, weirs(engines, "", false))...),
+			Record:  uniform(1000, "tenant"), Fill: each(1000, "tenant"),
 		}, {
 			Name: Embedded, Config: ample, Systems: weirs(engines, ", memory", true),
 			Note:   "One instance without Redis, asked over RLS by this program.",
@@ -77,35 +83,23 @@ func scenarios(engines []string) []Scenario {
 			Name: OpenLoop, Config: ample, Systems: everybody, Redis: true, Open: true,
 			Note:   "Requests come at their times whether or not those before them were answered; latency counts from then.",
 			Record: uniform(10_000, "tenant"),
+		}, {
+			Name: Secured, Config: ample,
+			Note: "TLS 1.3 with ALPN, an ECDSA certificate on P-256, four connections that stay: what encryption costs a decision. " +
+				"Those with TLS are held against the peer with TLS. In memory there is no peer; it shows encryption by itself.",
+			Systems: []System{peerTuned(), secured(peerTuned()), inRedis, secured(inRedis), inMemory, secured(inMemory)},
+			Record:  uniform(10_000, "tenant"), Redis: true,
 		},
 	}
 }
 
-// config has a limit an hour for each value of each key.
-func config(limit int, keys ...string) string {
+// config has a limit for each value of each key. A day ends seldom enough for
+// what is measured for minutes.
+func config(limit int, unit string, keys ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "domain: %s\ndescriptors:\n", domain)
 	for _, k := range keys {
-		fmt.Fprintf(&b, "  - key: %s\n    rate_limit: {unit: hour, requests_per_unit: %d}\n", k, limit)
+		fmt.Fprintf(&b, "  - key: %s\n    rate_limit: {unit: %s, requests_per_unit: %d}\n", k, unit, limit)
 	}
 	return b.String()
-}
-
-// recordLen is more requests than a server remembers of its past.
-const recordLen = 100_000
-
-// uniform records requests with a descriptor for each key, each with one of so
-// many values.
-func uniform(values int, keys ...string) func(*rand.Rand, int) rlsload.Recording {
-	return func(rng *rand.Rand, requests int) rlsload.Recording {
-		out := make(rlsload.Recording, requests)
-		for i := range out {
-			out[i].Domain = domain
-			for _, k := range keys {
-				value := rlsload.Number(rng.Uint64N(uint64(values)))
-				out[i].Descriptors = append(out[i].Descriptors, rlsload.Descriptor{{Key: k, Value: value}})
-			}
-		}
-		return out
-	}
 }

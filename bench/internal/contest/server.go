@@ -2,6 +2,7 @@ package contest
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -11,7 +12,12 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/weirlimit/weir/bench/internal/rlsload"
+	rlsv3 "github.com/envoyproxy/go-control-plane/envoy/service/ratelimit/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/internal/proctest"
 )
 
@@ -21,8 +27,9 @@ type Programs struct{ Weir, Ratelimit string }
 // server is a running system.
 type server struct {
 	proc  *proctest.Process
-	addr  string // of gRPC
-	admin string // of Weir's pages; "" for the peer
+	addr  string      // of gRPC
+	tls   *tls.Config // nil for none
+	admin *admin      // Weir's pages; nil for the peer
 	log   string
 	free  []func() // ports
 }
@@ -32,7 +39,8 @@ type launch struct {
 	programs Programs
 	system   System
 	root     string // config below rl/config; the log is beside it
-	redis    string
+	redis    string // address
+	certs    *certificates
 }
 
 // startBound is for 100k rules on a busy machine.
@@ -51,10 +59,13 @@ func start(ctx context.Context, l launch) (*server, error) {
 		ports[i] = strconv.Itoa(p)
 	}
 	s.addr = net.JoinHostPort("127.0.0.1", ports[0])
+	if l.system.TLS {
+		s.tls = l.certs.client()
+	}
 	cmd := l.peer(ports)
 	if l.system.Ours {
 		cmd = l.weir(ports)
-		s.admin = net.JoinHostPort("127.0.0.1", ports[2])
+		s.admin = newAdmin(net.JoinHostPort("127.0.0.1", ports[2]), s.tls)
 	}
 	cmd.Log = s.log
 	if err := os.Remove(s.log); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -85,6 +96,9 @@ func (l launch) peer(ports [3]string) proctest.Command {
 		"REDIS_SOCKET_TYPE=tcp", "REDIS_URL="+l.redis,
 		"LOG_LEVEL=error", "USE_STATSD=false", "DISABLE_STATS=true",
 	)
+	if l.system.TLS {
+		env = append(env, "GRPC_SERVER_USE_TLS=true", "GRPC_SERVER_TLS_CERT="+l.certs.cert, "GRPC_SERVER_TLS_KEY="+l.certs.key)
+	}
 	return proctest.Command{Path: l.programs.Ratelimit, Dir: l.root, Env: append(env, l.system.Env...)}
 }
 
@@ -98,15 +112,28 @@ func (l launch) weir(ports [3]string) proctest.Command {
 		// The peer waits for Redis for 10 s: no request is to be answered without it.
 		args = append(args, "--redis", l.redis, "--deadline", "1s")
 	}
+	if l.system.TLS {
+		args = append(args, "--tls-cert", l.certs.cert, "--tls-key", l.certs.key)
+	}
 	return proctest.Command{Path: l.programs.Weir, Dir: l.root, Env: environment(), Args: slices.Concat(args, l.system.Args)}
+}
+
+// dial makes a client of the ordinary kind.
+func (s *server) dial() (*grpc.ClientConn, error) {
+	creds := insecure.NewCredentials()
+	if s.tls != nil {
+		creds = credentials.NewTLS(s.tls)
+	}
+	return grpc.NewClient(s.addr, grpc.WithTransportCredentials(creds))
 }
 
 // ready waits until a request that matches nothing is answered: the files are
 // loaded, and Redis has not been asked.
-func (s *server) ready(ctx context.Context) error {
-	nothing := rlsload.Recording{{Domain: domain, Descriptors: []rlsload.Descriptor{{{Key: "ready", Value: "1"}}}}}
+func (s *server) ready(ctx context.Context) (err error) {
+	nothing := request(domain, 1, []weir.Pair{{Name: "ready", Value: "1"}})
 	for deadline := time.Now().Add(startBound); ; time.Sleep(20 * time.Millisecond) {
-		_, err := rlsload.Ask(ctx, s.addr, nothing)
+		// Another client each time: one that was refused waits before it tries again.
+		err := s.try(ctx, &nothing)
 		switch {
 		case err == nil:
 			return nil
@@ -118,6 +145,16 @@ func (s *server) ready(ctx context.Context) error {
 			return fmt.Errorf("it does not answer: %w; its log ends: %s", err, s.logTail())
 		}
 	}
+}
+
+func (s *server) try(ctx context.Context, r *weir.Request) (err error) {
+	conn, err := s.dial()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	_, err = askOne(ctx, rlsv3.NewRateLimitServiceClient(conn), r)
+	return err
 }
 
 func (s *server) logTail() string {
@@ -133,6 +170,9 @@ func (s *server) logTail() string {
 func (s *server) stop() (err error) {
 	if s.proc != nil {
 		err = s.proc.Kill()
+	}
+	if s.admin != nil {
+		s.admin.client.CloseIdleConnections()
 	}
 	for _, free := range s.free {
 		free()

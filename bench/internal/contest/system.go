@@ -14,6 +14,10 @@ type System struct {
 	Args []string
 	// Memory is Weir with its counters in its own memory.
 	Memory bool
+	// TLS is TLS 1.3 with ALPN on the listeners.
+	TLS bool
+	// Against is the system that its cost is held against; "" for none.
+	Against string
 }
 
 // Names of the systems that others are held against.
@@ -21,22 +25,40 @@ const (
 	PeerStock  = "envoyproxy/ratelimit, stock"
 	PeerTuned  = "envoyproxy/ratelimit, tuned"
 	PeerCached = "envoyproxy/ratelimit, tuned, local cache"
+	PeerTLS    = "envoyproxy/ratelimit, tuned, TLS"
 )
 
 // localCacheBytes is room for every key of the flood of denied requests.
 const localCacheBytes = 64 << 20
 
-func peerStock() System { return System{Name: PeerStock} }
+func peerStock() System { return System{Name: PeerStock, Against: PeerTuned} }
 
 func peerTuned() System {
-	return System{Name: PeerTuned, Env: []string{"GOGC=800", "REDIS_POOL_SIZE=32"}}
+	return System{Name: PeerTuned, Against: PeerTuned, Env: []string{"GOGC=800", "REDIS_POOL_SIZE=32"}}
 }
 
 func peerCached() System {
 	s := peerTuned()
-	s.Name = PeerCached
+	s.Name, s.Against = PeerCached, PeerCached
 	s.Env = append(s.Env, "LOCAL_CACHE_SIZE_IN_BYTES="+strconv.Itoa(localCacheBytes))
 	return s
+}
+
+// secured returns a system with TLS, held against the peer with TLS.
+func secured(s System) System {
+	s.Name, s.TLS = s.Name+", TLS", true
+	if s.Against != "" {
+		s.Against = PeerTLS
+	}
+	return s
+}
+
+// against returns systems that are held against another.
+func against(name string, systems []System) []System {
+	for i := range systems {
+		systems[i].Against = name
+	}
+	return systems
 }
 
 // weirs returns Weir once for each engine, the one that is judged last. An

@@ -4,12 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
 	"time"
 
-	"github.com/weirlimit/weir/bench/internal/rlsload"
-	"github.com/weirlimit/weir/bench/internal/stat"
+	"github.com/weirlimit/weir/internal/bench"
+	"github.com/weirlimit/weir/internal/latency"
 	"github.com/weirlimit/weir/internal/redistest"
 )
 
@@ -17,20 +21,27 @@ import (
 type arena struct {
 	programs Programs
 	redis    *redistest.Server
-	redisPid int
 	dir      string
+	certs    *certificates
+}
+
+// load is what is sent to a server that runs.
+type load struct {
+	requests bench.Requests
+	rate     int // of an open loop; 0: callers who wait
+	warmUp   time.Duration
+	measure  time.Duration
+	most     int64 // requests, instead of measure
+	scrape   bool  // metrics are read meanwhile
 }
 
 // turn is one system at one scenario.
 type turn struct {
-	name    string // directory of the configuration
-	config  string
-	system  System
-	script  rlsload.Script
-	rate    int    // of an open loop; 0: callers who wait
-	fill    uint64 // tenants that ask once before
-	warmUp  time.Duration
-	measure time.Duration
+	name   string // directory of the configuration
+	config string
+	system System
+	fill   *bench.Listed // sent once before; nil for none
+	load
 }
 
 // take empties Redis, starts the system, measures it and ends it.
@@ -38,28 +49,27 @@ func (a *arena) take(ctx context.Context, t turn) (s Sample, err error) {
 	if err := a.flush(); err != nil {
 		return s, err
 	}
-	srv, err := a.start(ctx, t.name, t.system, t.config)
+	srv, err := a.start(ctx, t.name, t.system, a.redis, t.config)
 	if err != nil {
 		return s, err
 	}
 	defer func() { err = errors.Join(err, srv.stop()) }()
-	if t.fill > 0 {
-		keys := rlsload.Keys{Domain: domain, Key: "tenant", Count: t.fill, Batch: fillBatch}
-		if err := a.fill(ctx, srv, keys); err != nil {
+	if t.fill != nil {
+		if err := fill(ctx, srv, t.fill, int64(t.fill.Len())); err != nil {
 			return s, err
 		}
 	}
-	if s, err = a.measure(ctx, srv, t); err != nil {
+	if s, err = weigh(ctx, srv, a.redis, t.load); err != nil {
 		return s, fmt.Errorf("%s: %w", t.system.Name, err)
 	}
-	if srv.admin != "" {
-		s.Sources, err = sources(ctx, srv.admin)
+	if srv.admin != nil {
+		s.Sources, err = srv.admin.sources(ctx)
 	}
 	return s, err
 }
 
 // start writes the files of a configuration and starts a system with them.
-func (a *arena) start(ctx context.Context, name string, sys System, config ...string) (*server, error) {
+func (a *arena) start(ctx context.Context, name string, sys System, redis *redistest.Server, config ...string) (*server, error) {
 	root := filepath.Join(a.dir, name)
 	dir := filepath.Join(root, "rl", "config")
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
@@ -70,7 +80,11 @@ func (a *arena) start(ctx context.Context, name string, sys System, config ...st
 			return nil, err
 		}
 	}
-	return start(ctx, launch{a.programs, sys, root, a.redis.Addr()})
+	l := launch{programs: a.programs, system: sys, root: root, certs: a.certs}
+	if redis != nil {
+		l.redis = redis.Addr()
+	}
+	return start(ctx, l)
 }
 
 func (a *arena) flush() error {
@@ -80,54 +94,97 @@ func (a *arena) flush() error {
 	return nil
 }
 
-// measure loads a server that runs.
-func (a *arena) measure(ctx context.Context, srv *server, t turn) (Sample, error) {
-	m := meter{pids: [3]int{srv.proc.Pid(), a.redisPid, os.Getpid()}}
-	var tally *rlsload.Tally
-	var err error
-	if t.rate > 0 {
-		tally, err = rlsload.Open{
-			Addr: srv.addr, Script: t.script, Conns: connections, Rate: t.rate,
-			WarmUp: t.warmUp, Measure: t.measure, Edge: m.edge,
-		}.Run(ctx)
-	} else {
-		tally, err = rlsload.Closed{
-			Addr: srv.addr, Script: t.script, Conns: connections, Callers: callers,
-			WarmUp: t.warmUp, Measure: t.measure, Edge: m.edge,
-		}.Run(ctx)
+// patience is how long an answer may take, and how long the last ones are
+// waited for.
+const patience = 10 * time.Second
+
+// plan is what every load has in common.
+func plan(srv *server, requests bench.Requests) bench.Plan {
+	return bench.Plan{
+		API: bench.RLS, Addr: srv.addr, TLS: srv.tls, Requests: requests,
+		Conns: connections, Callers: callers, Timeout: patience,
 	}
-	if err = errors.Join(err, m.err); err != nil {
+}
+
+// fill asks for all of some requests once.
+func fill(ctx context.Context, srv *server, requests bench.Requests, calls int64) error {
+	p := plan(srv, requests)
+	p.Most, p.For = calls, 10*time.Minute
+	res, err := bench.Run(ctx, p)
+	if err == nil && (res.Failures() > 0 || res.Decided() != uint64(calls)) {
+		err = fmt.Errorf("%d of %d requests were decided: %s", res.Decided(), calls, reasons(res))
+	}
+	if err != nil {
+		return fmt.Errorf("fill: %w", err)
+	}
+	return nil
+}
+
+// reasons says why requests failed.
+func reasons(r *bench.Result) string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(r.Failed)) {
+		out = append(out, strings.TrimSpace(fmt.Sprintf("%d %s %s", r.Failed[name], name, r.Details[name])))
+	}
+	return strings.Join(out, ", ")
+}
+
+// weigh loads a server that runs. Its Redis may be nil.
+func weigh(ctx context.Context, srv *server, redis *redistest.Server, l load) (s Sample, err error) {
+	p := plan(srv, l.requests)
+	p.Warmup, p.For, p.Most = l.warmUp, l.measure, l.most
+	if l.most > 0 {
+		p.For = 10 * time.Minute
+	}
+	p.Processes = []bench.Process{
+		{Name: "server", PID: srv.proc.Pid(), Clock: cpuOf},
+		{Name: "generator", PID: os.Getpid(), Clock: cpuOf},
+	}
+	if redis != nil {
+		p.Processes = append(p.Processes, bench.Process{Name: "redis", PID: redis.Pid(), Clock: cpuOf})
+	}
+	heard := func() *latency.Histogram { return &latency.Histogram{} }
+	if l.rate > 0 {
+		p.Rate, p.Callers = l.rate, 0 // as many as it has by default
+		// One more for the thread that keeps the time, and mostly sleeps.
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1))
+		heard = listen()
+	}
+	if l.scrape && srv.admin != nil {
+		stop := srv.admin.scrape(ctx)
+		defer func() { err = errors.Join(err, stop()) }()
+	}
+	res, err := bench.Run(ctx, p)
+	late := heard()
+	if err != nil {
 		return Sample{}, err
 	}
-	return m.sample(tally), nil
+	return sample(res, late), nil
 }
 
-// meter reads the processor time of server, Redis and generator at the edges of
-// what is counted.
-type meter struct {
-	pids [3]int
-	at   [2][3]time.Duration
-	n    int
-	err  error
-}
+// deadline is one that callers are told to fail open at.
+const deadline = 3 * time.Millisecond
 
-func (m *meter) edge() {
-	for i, pid := range m.pids {
-		d, err := cpuOf(pid)
-		m.err = errors.Join(m.err, err)
-		m.at[min(m.n, 1)][i] = d
+func sample(r *bench.Result, late *latency.Histogram) Sample {
+	ms := func(h *latency.Histogram, q float64) float64 { return float64(h.Quantile(q).Nanoseconds()) / 1e6 }
+	s := Sample{
+		Rate: r.Rate(), P50: ms(&r.Latency, 0.5), P99: ms(&r.Latency, 0.99), P999: ms(&r.Latency, 0.999),
+		OK: r.Allowed, Denied: r.Denied, Failed: r.Failures(), Why: reasons(r),
+		TimerP50: ms(late, 0.5), TimerP99: ms(late, 0.99), TimerP999: ms(late, 0.999),
 	}
-	m.n++
-}
-
-func (m *meter) sample(t *rlsload.Tally) Sample {
-	each := func(i int) float64 {
-		return stat.Ratio(float64((m.at[1][i]-m.at[0][i]).Nanoseconds())/1e3, float64(t.OK+t.Denied))
+	if n := r.Latency.Count(); n > 0 {
+		s.Late = float64(r.Latency.Above(deadline)) / float64(n)
 	}
-	ms := func(q float64) float64 { return float64(t.Latency.Quantile(q).Nanoseconds()) / 1e6 }
-	return Sample{
-		Rate: t.Rate(), P50: ms(0.5), P99: ms(0.99), P999: ms(0.999),
-		Server: each(0), RedisCPU: each(1), Generator: each(2),
-		OK: t.OK, Denied: t.Denied, Failed: t.Failed, Status: t.Status, Unsent: t.Unsent,
+	for _, c := range r.CPU {
+		us := float64(c.PerRequest.Nanoseconds()) / 1e3
+		switch c.Name {
+		case "server":
+			s.Server = us
+		case "redis":
+			s.RedisCPU = us
+		default:
+			s.Generator = us
+		}
 	}
+	return s
 }

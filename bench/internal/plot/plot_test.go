@@ -64,8 +64,37 @@ func TestLinesAreToScale(t *testing.T) {
 	dots := elements(t, p.SVG())["circle"][:3]
 	// The axis ends at 12: 10 lies 5/6 up, and the middle of a logarithmic axis is
 	// the middle one.
-	if dots[0]["cy"] != "105" || dots[1]["cy"] != "217.5" || dots[1]["cx"] != "425" || dots[2]["cy"] != "105" {
+	if dots[0]["cy"] != "105" || dots[1]["cy"] != "217.5" || dots[1]["cx"] != "415" || dots[2]["cy"] != "105" {
 		t.Errorf("points at %v", dots)
+	}
+}
+
+// A logarithmic axis has the figures and the marks on it, and bands have their
+// height.
+func TestLogarithmicLines(t *testing.T) {
+	p := Lines{LogY: true, Marks: []Mark{{"budget", 1}}, Series: []Series{{Name: "s", Points: []Point{
+		{X: 1, Y: 0.1, Least: 0.1, Most: 0.1}, {X: 2, Y: 10, Least: 10, Most: 10},
+	}}}}
+	e := elements(t, p.SVG())
+	dots := e["circle"]
+	if dots[0]["cy"] != "330" || dots[1]["cy"] != "60" {
+		t.Errorf("points at %v", dots)
+	}
+	marks := 0
+	for _, l := range e["line"] {
+		if l["class"] == "mark" {
+			marks++
+			if l["y1"] != "195" || l["y2"] != "195" {
+				t.Errorf("1 of 0.1 to 10 lies at %v", l)
+			}
+		}
+	}
+	if marks != 1 {
+		t.Errorf("%d marks", marks)
+	}
+	flat := Lines{Series: []Series{{Low: 5, High: 10, Points: []Point{{X: 1, Y: 10}}}}}
+	if r := elements(t, flat.SVG())["rect"]; len(r) != 2 || r[1]["height"] != "135" || r[1]["y"] != "60" {
+		t.Errorf("band %v", r)
 	}
 }
 
@@ -75,6 +104,8 @@ func TestPlotsOfNothing(t *testing.T) {
 		Bars{Groups: []Group{{Bars: []Bar{{Parts: []float64{math.NaN()}}}}}}.SVG(),
 		Lines{}.SVG(),
 		Lines{Series: []Series{{}, {Points: []Point{{X: 10, Y: 0}}}}}.SVG(),
+		Lines{LogY: true}.SVG(),
+		Lines{LogY: true, Series: []Series{{Points: []Point{{X: 10, Y: 0}, {X: 11, Y: math.NaN()}}}}}.SVG(),
 	} {
 		elements(t, svg)
 		if strings.Contains(svg, "NaN\"") || strings.Contains(svg, "Inf\"") {

@@ -12,12 +12,12 @@ import (
 
 // Run starts a server, calls fn with it, and stops it.
 func Run(fn func(*redistest.Server) error) error {
-	return run(func(t testing.TB) error { return fn(redistest.Start(t)) })
+	return With(func(t testing.TB) error { return fn(redistest.Start(t)) })
 }
 
-// run calls fn as a test runs: cleanups follow, and what is fatal to a test is
-// an error here.
-func run(fn func(testing.TB) error) (err error) {
+// With calls fn as a test runs: cleanups follow, and what is fatal to a test is
+// an error here. It is for who needs more than one server.
+func With(fn func(testing.TB) error) (err error) {
 	h := &host{}
 	defer func() { err = errors.Join(err, h.cleanup()) }()
 	defer func() {

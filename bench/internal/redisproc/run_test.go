@@ -37,14 +37,14 @@ func TestRunReturnsWhatFnReturns(t *testing.T) {
 // What ends a test is an error, and its cleanups run all the same.
 func TestFatalIsAnError(t *testing.T) {
 	var dir string
-	err := run(func(tb testing.TB) error {
+	err := With(func(tb testing.TB) error {
 		dir = tb.TempDir()
 		tb.Cleanup(func() { tb.Errorf("second") })
 		tb.Fatalf("no %s", "server")
 		return nil
 	})
 	if err == nil || !strings.Contains(err.Error(), "no server") || !strings.Contains(err.Error(), "second") {
-		t.Errorf("run = %v, want both failures", err)
+		t.Errorf("With = %v, want both failures", err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the directory is still there: %v", err)

@@ -24,6 +24,7 @@ type Bar struct {
 	Promise  string
 	Measured string
 	Met      bool
+	Stretch  string // what would be more, and whether it is; "" for none
 }
 
 // Verdict says whether the bar was cleared.

@@ -38,11 +38,11 @@ func (d *Document) Bars() []Bar {
 // Markdown returns the whole document.
 func (d *Document) Markdown() string {
 	var b strings.Builder
-	b.WriteString("# Benchmarks\n\n")
+	b.WriteString("# Benchmarks: Go libraries\n\n")
 	b.WriteString("Written by the program below from one run; do not edit. All libraries take turns in that\n" +
 		"run, round by round. Figures are medians, with the least and the most of the rounds in\n" +
 		"parentheses. Ratios travel to other machines, absolute figures do not. Servers over the network, Weir\n" +
-		"beside envoyproxy/ratelimit, are in [benchmarks-peers.md](benchmarks-peers.md).\n\n")
+		"beside envoyproxy/ratelimit, are in [benchmarks.md](benchmarks.md).\n\n")
 	d.writeMachine(&b)
 	b.WriteString("\n## Bars\n\n" + barTable(d.Bars()).Markdown())
 	if d.Memory != nil {

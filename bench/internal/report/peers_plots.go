@@ -1,22 +1,42 @@
 package report
 
 import (
+	"fmt"
+
 	"github.com/weirlimit/weir/bench/internal/contest"
 	"github.com/weirlimit/weir/bench/internal/plot"
 	"github.com/weirlimit/weir/bench/internal/stat"
 )
 
-// plots draws all, by file.
+// plots draws all that was measured, by file.
 func (p Peers) plots() map[string]string {
-	cpu := plot.Bars{
-		Title: "CPU per decision, server + Redis (less is better)", Unit: "us",
-		Parts: []string{"server", "Redis"},
+	files := map[string]string{}
+	if len(p.Result.Scenarios) > 0 {
+		files[cpuPlot] = p.cpuBars().SVG()
 	}
-	latency := plot.Bars{Title: "Latency in the open loop, 8,000 requests/s (less is better)", Unit: "ms"}
-	for _, t := range p.Result.Scenarios {
-		if t.Open {
-			latency.Groups = latencyGroups(t)
+	if t, ok := p.Result.Table(contest.OpenLoop); ok {
+		files[openPlot] = plot.Bars{Title: "Latency in the open loop, 8,000 requests/s (less is better)", Unit: "ms", Groups: latencyGroups(t)}.SVG()
+	}
+	for _, c := range p.Result.Latency {
+		files[loadPlot(c)] = latencyLines(c).SVG()
+	}
+	for _, c := range p.Result.Growth {
+		if !c.Peer {
+			files[growthPlot(c)] = growthLines(c).SVG()
 		}
+	}
+	if beside := p.besideLines(); len(beside.Series) > 1 {
+		files[besidePlot] = beside.SVG()
+	}
+	if l := p.Result.Libraries; l != nil {
+		files[librariesPlot] = libraryBars(l).SVG()
+	}
+	return files
+}
+
+func (p Peers) cpuBars() plot.Bars {
+	out := plot.Bars{Title: "CPU per decision, server + Redis (less is better)", Unit: "us", Parts: []string{"server", "Redis"}}
+	for _, t := range p.Result.Scenarios {
 		g := plot.Group{Name: t.Name}
 		for _, r := range t.Rows {
 			g.Bars = append(g.Bars, plot.Bar{Label: r.System, Ours: r.Ours, Parts: []float64{
@@ -24,36 +44,24 @@ func (p Peers) plots() map[string]string {
 				median(contest.Of(r.Samples, func(s contest.Sample) float64 { return s.RedisCPU })),
 			}})
 		}
-		cpu.Groups = append(cpu.Groups, g)
+		out.Groups = append(out.Groups, g)
 	}
-	keys := plot.Lines{Title: "CPU per decision as keys grow", X: "keys", Y: "us a decision, server + Redis"}
-	rules := plot.Lines{Title: "CPU per decision as rules grow", X: "rules", Y: "us a decision, server"}
-	for _, c := range p.Result.Growth {
-		to := &keys
-		if c.Unit == "rules" {
-			to = &rules
-		}
-		to.Series = append(to.Series, series(c, contest.Sample.CPU))
-	}
-	load := plot.Lines{Title: "p99 below capacity, open loop", X: "requests a second", Y: "ms"}
-	for _, c := range p.Result.Latency {
-		load.Series = append(load.Series, series(c, p99))
-	}
-	return map[string]string{
-		loadPlot: load.SVG(), cpuPlot: cpu.SVG(), latencyPlot: latency.SVG(), keysPlot: keys.SVG(), rulesPlot: rules.SVG(),
-	}
+	return out
+}
+
+// quantiles are those that latencies are told by.
+var quantiles = []struct {
+	name string
+	of   func(contest.Sample) float64
+}{
+	{"p50", p50},
+	{"p99", p99},
+	{"p99.9", p999},
 }
 
 func latencyGroups(t contest.Table) []plot.Group {
 	var groups []plot.Group
-	for _, q := range []struct {
-		name string
-		of   func(contest.Sample) float64
-	}{
-		{"p50", p50},
-		{"p99", p99},
-		{"p99.9", p999},
-	} {
+	for _, q := range quantiles {
 		g := plot.Group{Name: q.name}
 		for _, r := range t.Rows {
 			g.Bars = append(g.Bars, plot.Bar{Label: r.System, Ours: r.Ours, Parts: []float64{median(contest.Of(r.Samples, q.of))}})
@@ -63,11 +71,73 @@ func latencyGroups(t contest.Table) []plot.Group {
 	return groups
 }
 
-func series(c contest.Curve, f func(contest.Sample) float64) plot.Series {
-	out := plot.Series{Name: c.Name + ": " + c.System}
+// latencyLines are the quantiles of one curve beside the budgets.
+func latencyLines(c contest.Curve) plot.Lines {
+	out := plot.Lines{
+		Title: fmt.Sprintf("Latency %s, open loop, at shares of %s/s", c.Name, figure(c.Capacity)),
+		X:     "requests a second, and share of the capacity", Y: "ms", LogY: true,
+		Marks: []plot.Mark{
+			{Name: fmt.Sprintf("budget of p99: %.0f ms", tailBudget(c)), Y: tailBudget(c)},
+			{Name: fmt.Sprintf("fail-open: %d ms", failOpen), Y: failOpen},
+		},
+	}
+	for _, q := range quantiles {
+		out.Series = append(out.Series, series(q.name, c, q.of))
+	}
+	return out
+}
+
+// growthLines is one curve within its band.
+func growthLines(c contest.Curve) plot.Lines {
+	s := series(c.System, c, contest.Sample.CPU)
+	middle := curveMedian(c)
+	s.Low, s.High = middle*(1-maxDeviation), middle*(1+maxDeviation)
+	s.Name += fmt.Sprintf("; the band is %.0f%% about the median of the sizes", maxDeviation*100)
+	return plot.Lines{Title: "CPU per decision: " + c.Name, X: c.Unit, Y: "us a decision, server + Redis", Series: []plot.Series{s}}
+}
+
+// besideLines is Weir and the peer on Redis, by factors.
+func (p Peers) besideLines() plot.Lines {
+	out := plot.Lines{Title: "CPU per decision as keys in Redis grow, beside the peer", X: "keys", Y: "us a decision, server + Redis", LogY: true}
+	peer := false
+	for _, c := range p.Result.Growth {
+		if c.Unit == "keys" && (c.Peer || c.Name == keysInRedis) {
+			out.Series = append(out.Series, series(c.System, c, contest.Sample.CPU))
+			peer = peer || c.Peer
+		}
+	}
+	if !peer {
+		out.Series = nil
+	}
+	return out
+}
+
+func libraryBars(l *contest.Libraries) plot.Bars {
+	out := plot.Bars{Title: "In process, CPU per check (less is better)", Unit: "ns"}
+	for _, t := range l.Memory.Speed {
+		g := plot.Group{Name: fmt.Sprintf("libraries in memory, %s keys, %s", count(t.Keys), cores(t.Cores))}
+		for _, r := range t.Rows {
+			g.Bars = append(g.Bars, plot.Bar{Label: r.Name, Ours: r.Ours, Parts: []float64{median(r.CPU)}})
+		}
+		out.Groups = append(out.Groups, g)
+	}
+	g := plot.Group{Name: "Weir's engine.Check, metrics on"}
+	for _, r := range l.Engine {
+		g.Bars = append(g.Bars, plot.Bar{Label: r.Name, Ours: true, Parts: []float64{median(r.CPU)}})
+	}
+	out.Groups = append(out.Groups, g)
+	return out
+}
+
+func series(name string, c contest.Curve, f func(contest.Sample) float64) plot.Series {
+	out := plot.Series{Name: name}
 	for _, pt := range c.Points {
 		s := stat.Summarize(contest.Of(pt.Samples, f))
-		out.Points = append(out.Points, plot.Point{X: pt.X, Label: figureOf(pt.X), Y: s.Median, Least: s.Min, Most: s.Max})
+		label := figureOf(pt.X)
+		if pt.Share > 0 {
+			label = fmt.Sprintf("%s (%.0f%%)", label, pt.Share*100)
+		}
+		out.Points = append(out.Points, plot.Point{X: pt.X, Label: label, Y: s.Median, Least: s.Min, Most: s.Max})
 	}
 	return out
 }

@@ -3,18 +3,12 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/weirlimit/weir/bench/internal/contest"
+	"github.com/weirlimit/weir/bench/internal/measure"
 	"github.com/weirlimit/weir/bench/internal/stat"
 )
-
-// baseline is the system that a scenario's others are held against.
-func baseline(t contest.Table) (contest.Row, bool) {
-	if r, ok := t.Row(contest.PeerCached); ok {
-		return r, true
-	}
-	return t.Row(contest.PeerTuned)
-}
 
 // ratios are how many times base's figure a row's goes into it, round by round:
 // both took their turn within the same minute.
@@ -29,13 +23,12 @@ func ratios(base, row contest.Row, f func(contest.Sample) float64) []float64 {
 func contestTable(t contest.Table) Table {
 	out := Table{Head: []string{
 		"system", "decisions/s", "p50 ms", "p99 ms", "p99.9 ms", "server us", "Redis us", "server + Redis us",
-		"against the tuned peer", "generator us",
+		"against the peer", "generator us",
 	}}
-	base, ok := baseline(t)
 	for _, r := range t.Rows {
 		med := func(f func(contest.Sample) float64) string { return digits(median(contest.Of(r.Samples, f))) }
 		against := "-"
-		if ok {
+		if base, ok := t.Row(r.Against); ok {
 			against = timesSpread(ratios(base, r, contest.Sample.CPU))
 		}
 		out.Rows = append(out.Rows, []string{
@@ -80,16 +73,57 @@ func curveTable(c contest.Curve) Table {
 	return out
 }
 
+// What the field quotes, in milliseconds.
+const (
+	localBudget, redisBudget = 1, 5 // p99 of a check
+	failOpen                 = 3    // the deadline that callers fail open at
+)
+
+// added is what a gateway is to be slower by: p50, p99 and p99.9.
+var added = [3]float64{0.3, 1.5, 4}
+
+// tailBudget is the p99 that a curve is held to.
+func tailBudget(c contest.Curve) float64 {
+	if c.Name == contest.DecidedLocally {
+		return localBudget
+	}
+	return redisBudget
+}
+
 func latencyTable(c contest.Curve) Table {
-	out := Table{Head: []string{"share of capacity", "requests/s", "p50 ms", "p99 ms", "p99.9 ms", "server + Redis us", "not sent"}}
+	budget := tailBudget(c)
+	out := Table{Head: []string{
+		"share of capacity", "requests/s", "p50 ms", "p99 ms", "p99.9 ms", "later than 3 ms",
+		fmt.Sprintf("p99 below %.0f ms", budget), "0.3 / 1.5 / 4 ms", "a timer's p99 and p99.9 ms", "server + Redis us",
+	}}
 	for _, pt := range c.Points {
 		of := func(f func(contest.Sample) float64) string { return spread(contest.Of(pt.Samples, f)) }
-		unsent := contest.Of(pt.Samples, func(s contest.Sample) float64 {
-			return stat.Ratio(float64(s.Unsent), float64(s.Unsent+s.OK+s.Denied+s.Failed))
-		})
+		med := func(f func(contest.Sample) float64) float64 { return median(contest.Of(pt.Samples, f)) }
 		out.Rows = append(out.Rows, []string{
-			fmt.Sprintf("%.0f%%", pt.Share*100), figure(pt.X), of(p50), of(p99), of(p999), of(contest.Sample.CPU), percent(median(unsent)),
+			fmt.Sprintf("%.0f%%", pt.Share*100), figure(pt.X), of(p50), of(p99), of(p999),
+			percent(med(func(s contest.Sample) float64 { return s.Late })),
+			yes(med(p99) < budget),
+			strings.Join([]string{yes(med(p50) <= added[0]), yes(med(p99) <= added[1]), yes(med(p999) <= added[2])}, " / "),
+			fmt.Sprintf("%s, %s", digits(med(func(s contest.Sample) float64 { return s.TimerP99 })),
+				digits(med(func(s contest.Sample) float64 { return s.TimerP999 }))),
+			of(contest.Sample.CPU),
 		})
+	}
+	return out
+}
+
+func yes(ok bool) string {
+	if ok {
+		return "yes"
+	}
+	return "no"
+}
+
+// engineTable lists the situations of engine.Check.
+func engineTable(rows []measure.SpeedRow) Table {
+	out := Table{Head: []string{"engine.Check", "CPU ns", "ns", "allocations"}}
+	for _, r := range rows {
+		out.Rows = append(out.Rows, []string{r.Name, spread(r.CPU), spread(r.Wall), digits(median(r.News))})
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/weirlimit/weir/bench/internal/contest"
+	"github.com/weirlimit/weir/bench/internal/measure"
 )
 
 // contestResult is a run in which ours costs so many times less than the peer.
@@ -20,28 +21,43 @@ func contestResult(less float64) *contest.Result {
 	}
 	table := func(name, peer string) contest.Table {
 		return contest.Table{Name: name, Note: "A note.", Open: name == contest.OpenLoop, Rows: []contest.Row{
-			{System: peer, Samples: samples(1)},
-			{System: "Weir, stock engine", Ours: true, Samples: samples(1)},
-			{System: "Weir, fast engine", Ours: true, Samples: samples(1 / less)},
+			{System: peer, Against: peer, Samples: samples(1)},
+			{System: "Weir, stock engine", Ours: true, Against: peer, Samples: samples(1)},
+			{System: "Weir, fast engine", Ours: true, Against: peer, Samples: samples(1 / less)},
 		}}
 	}
-	curve := contest.Curve{Name: "keys in Redis", Unit: "keys", System: "Weir"}
+	curve := contest.Curve{Name: keysInRedis, Unit: "keys", System: "Weir", Requests: 1000}
+	beside := contest.Curve{Name: "keys in Redis, the peer", Unit: "keys", System: "peer", Peer: true}
 	for i, x := range []float64{1e3, 1e4, 1e5} {
 		curve.Points = append(curve.Points, contest.Point{X: x, Samples: samples(1 + 0.1*float64(i))})
+		beside.Points = append(beside.Points, contest.Point{X: x, Samples: samples(10 * float64(i+1))}) // not judged
 	}
 	return &contest.Result{
 		Command: "make bench-peers", Peer: "v1.2.3", Redis: "7", Rounds: 3, Seconds: 2.5,
 		Scenarios: []contest.Table{
 			table(contest.OneDescriptor, contest.PeerTuned), table(contest.ThreeDescriptors, contest.PeerTuned),
 			table(contest.HotKey, contest.PeerTuned), table(contest.DeniedFlood, contest.PeerCached),
-			table(contest.Embedded, contest.PeerTuned), table(contest.OpenLoop, contest.PeerTuned),
+			table(contest.Embedded, contest.PeerTuned), table(contest.Leased, contest.PeerTuned), table(contest.OpenLoop, contest.PeerTuned),
 		},
-		Growth: []contest.Curve{curve},
-		Latency: []contest.Curve{{Name: "through Redis", System: "Weir", Points: []contest.Point{
+		Growth: []contest.Curve{curve, beside},
+		Latency: []contest.Curve{{Name: contest.ThroughRedis, System: "Weir", Capacity: 49_380, Points: []contest.Point{
 			{X: 12_345, Share: 0.25, Samples: samples(0.1)},
 		}}},
+		Libraries: &contest.Libraries{
+			Modules: []measure.Module{{Path: "example.org/rival", Version: "v9"}},
+			Memory:  measure.MemoryResult{Speed: []measure.SpeedTable{{Keys: 10_000, Cores: 1, Rows: speedRows("Weir, memstore", "rival")}}},
+			Engine:  speedRows("memory, one key", "denied by the deny cache, one key"),
+		},
 		Answers: &contest.Comparison{Requests: 10, Denied: 4, Rows: []contest.Mismatch{{System: "Weir"}}},
 	}
+}
+
+func speedRows(names ...string) (rows []measure.SpeedRow) {
+	for i, n := range names {
+		ns := []float64{250 + 100*float64(i)}
+		rows = append(rows, measure.SpeedRow{Name: n, Ours: i == 0, Wall: ns, CPU: ns, News: []float64{0}})
+	}
+	return rows
 }
 
 func verdicts(p Peers) string {
@@ -52,16 +68,16 @@ func verdicts(p Peers) string {
 	return strings.TrimSpace(b.String())
 }
 
-// answers, one, three, hot, hot rate, denied, local rate, p99, growth
+// answers, one, three, hot, hot rate, denied, two local rates, engine.Check, p99, growth, latency
 func TestPeersBars(t *testing.T) {
 	for _, c := range []struct {
 		less float64
 		want string
 	}{
-		{40, "PASS PASS PASS PASS PASS PASS PASS PASS PASS"},
-		{26, "PASS PASS PASS PASS PASS MISS PASS PASS PASS"},
-		{6, "PASS MISS PASS MISS MISS MISS MISS PASS PASS"},
-		{2, "PASS MISS MISS MISS MISS MISS MISS MISS PASS"},
+		{40, "PASS PASS PASS PASS PASS PASS PASS PASS PASS PASS PASS PASS"},
+		{26, "PASS PASS PASS PASS PASS MISS PASS PASS PASS PASS PASS PASS"},
+		{6, "PASS MISS PASS MISS MISS MISS MISS MISS PASS PASS PASS PASS"},
+		{2, "PASS MISS MISS MISS MISS MISS MISS MISS PASS MISS PASS PASS"},
 	} {
 		if got := verdicts(Peers{contestResult(c.less)}); got != c.want {
 			t.Errorf("%v times less: %s, want %s", c.less, got, c.want)
@@ -70,8 +86,10 @@ func TestPeersBars(t *testing.T) {
 	r := contestResult(40)
 	r.Answers.Rows[0].Count = 1
 	r.Growth[0].Points[2].Samples = r.Scenarios[0].Rows[2].Samples // of another size: far away
-	if got := verdicts(Peers{r}); !strings.HasPrefix(got, "MISS PASS") || !strings.HasSuffix(got, "PASS MISS") {
-		t.Errorf("a wrong answer and a curve that bends: %s", got)
+	r.Latency[0].Name = contest.DecidedLocally                     // whose budget is less
+	r.Libraries.Engine[0].News[0] = 1
+	if got := verdicts(Peers{r}); !strings.HasPrefix(got, "MISS PASS") || !strings.HasSuffix(got, "PASS MISS PASS MISS MISS") {
+		t.Errorf("a wrong answer, an allocation, a curve that bends and a slow tail: %s", got)
 	}
 }
 
@@ -94,7 +112,8 @@ func TestPeersFiles(t *testing.T) {
 	}
 	for _, text := range []string{
 		"| envoyproxy/ratelimit, tuned |", "Weir, fast engine", "40.0x (40.0-40.0)", "v1.2.3", "| 100k |",
-		"10 recorded requests", "| 25% ", "[benchmarks.md](benchmarks.md)",
+		"10 recorded requests", "| 25% ", "[benchmarks-libraries.md](benchmarks-libraries.md)", "example.org/rival v9",
+		"20x: PASS", "15x: PASS", "1.50M/s: MISS", "no / yes / yes", "plots/growth-keys-in-redis.svg",
 	} {
 		if !strings.Contains(page, text) {
 			t.Errorf("no %q in\n%s", text, page)
@@ -111,7 +130,7 @@ func TestPeersOfNothing(t *testing.T) {
 	if bars := p.Bars(); len(bars) != 0 {
 		t.Errorf("bars %+v", bars)
 	}
-	if len(p.Files()) != 6 {
-		t.Error("files are missing")
+	if files := p.Files(); len(files) != 1 {
+		t.Errorf("plots of nothing: %d files", len(files))
 	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/weirlimit/weir/bench/internal/measure"
@@ -65,8 +66,16 @@ func percent(share float64) string {
 // barTable lists the bars.
 func barTable(bars []Bar) Table {
 	out := Table{Head: []string{"bar", "measured", "verdict"}, Text: 3}
+	stretched := slices.ContainsFunc(bars, func(b Bar) bool { return b.Stretch != "" })
+	if stretched {
+		out.Head, out.Text = append(out.Head, "stretch"), 4
+	}
 	for _, b := range bars {
-		out.Rows = append(out.Rows, []string{b.Promise, b.Measured, b.Verdict()})
+		row := []string{b.Promise, b.Measured, b.Verdict()}
+		if stretched {
+			row = append(row, b.Stretch)
+		}
+		out.Rows = append(out.Rows, row)
 	}
 	return out
 }

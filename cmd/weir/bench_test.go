@@ -8,7 +8,9 @@ import (
 
 // TestBenchTLS loads servers with TLS over every API, and says what is wrong
 // with those that it cannot reach.
-func TestBenchTLS(t *testing.T) {
+func TestBenchTLS(t *testing.T) { onEachEngine(t, testBenchTLS) }
+
+func testBenchTLS(t *testing.T) {
 	p := newPKI(t)
 	dir := t.TempDir()
 	crt, key := filepath.Join(dir, "gateway.crt"), filepath.Join(dir, "gateway.key")

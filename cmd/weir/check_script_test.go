@@ -1,15 +1,11 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"github.com/weirlimit/weir/engine"
-	"github.com/weirlimit/weir/internal/policyfile"
-	"github.com/weirlimit/weir/internal/rls"
-	"github.com/weirlimit/weir/memstore"
-	"github.com/weirlimit/weir/policy"
 )
 
 // checkPolicies are what the scripts of testdata/check ask about.
@@ -27,31 +23,16 @@ descriptors:
 `,
 }
 
-// TestCheckScripts asks a real engine over real gRPC.
-func TestCheckScripts(t *testing.T) {
-	var files []*policy.File
-	for _, name := range []string{"native.yaml", "envoy.yaml"} {
-		f, problems := policyfile.Parse(name, []byte(checkPolicies[name]), false)
-		if len(problems) > 0 {
-			t.Fatal(problems)
+// TestCheckScripts asks real servers.
+func TestCheckScripts(t *testing.T) { onEachEngine(t, testCheckScripts) }
+
+func testCheckScripts(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range checkPolicies {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
 		}
-		files = append(files, f)
 	}
-	set, problems := policy.Compile(files, policy.Options{})
-	if len(problems) > 0 {
-		t.Fatal(problems)
-	}
-	store := memstore.New()
-	e, err := engine.New(engine.Options{Store: store})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.Swap(set)
-	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	addr := startServer(t, envoyAPI(e, rls.Options{}), nativeAPI(e))
+	addr := startServe(t, "--config", dir).addr(doorGRPC)
 	testscript.Run(t, params("testdata/check", map[string]string{"ADDR": addr}))
 }

@@ -9,7 +9,9 @@ import (
 )
 
 // TestCheckTLS asks servers with and without TLS, rightly and wrongly.
-func TestCheckTLS(t *testing.T) {
+func TestCheckTLS(t *testing.T) { onEachEngine(t, testCheckTLS) }
+
+func testCheckTLS(t *testing.T) {
 	p := newPKI(t)
 	dir := t.TempDir()
 	file := func(name string, pair *certtest.Pair) []string {

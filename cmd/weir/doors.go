@@ -28,9 +28,11 @@ import (
 // Bounds on what callers may send.
 const (
 	maxMessage    = 64 << 10
-	maxStreams    = 1024 // per connection
+	maxStreams    = 1024     // per connection
+	maxFields     = 16 << 10 // of a request's header, as HPACK counts them
 	headerTimeout = 5 * time.Second
 	idleTimeout   = 2 * time.Minute
+	idleStreams   = 15 * time.Minute // of a connection of gRPC without streams
 )
 
 // door is one listener and what serves it.
@@ -95,8 +97,9 @@ func (s *server) grpcDoor(envoy *rls.Server) (*door, error) {
 		grpc.Creds(secured.grpcCredentials()),
 		grpc.MaxRecvMsgSize(maxMessage),
 		grpc.MaxConcurrentStreams(maxStreams),
+		grpc.MaxHeaderListSize(maxFields),
 		grpc.ConnectionTimeout(headerTimeout),
-		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: 15 * time.Minute}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleStreams}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 	)...)
 	rlsv3.RegisterRateLimitServiceServer(g, envoy)
@@ -170,7 +173,7 @@ func (s *server) httpDoor(name, addr string, h http.Handler) (*door, error) {
 	secured := s.tls[name]
 	srv := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTimeout, ReadTimeout: 30 * time.Second,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: 16 << 10, Protocols: new(http.Protocols),
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxFields, Protocols: new(http.Protocols),
 		ErrorLog: log.New(httpLog{s.log}, "", 0),
 	}
 	srv.Protocols.SetHTTP1(true)

@@ -119,7 +119,9 @@ func TestPeerTLS(t *testing.T) {
 }
 
 // TestReloadOfListeners: files that are wrong are told of and change nothing.
-func TestReloadOfListeners(t *testing.T) {
+func TestReloadOfListeners(t *testing.T) { onEachEngine(t, testReloadOfListeners) }
+
+func testReloadOfListeners(t *testing.T) {
 	p := newPKI(t)
 	s := startServe(t, p.flags("--tls-client-ca", p.cc)...)
 	client := p.client(t, p.ca.Client(t))

@@ -38,7 +38,7 @@ func tryServe(t *testing.T, args ...string) (*running, error) {
 	var f serveFlags
 	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
 	f.register(flags)
-	args = append([]string{"--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--drain", "1s"}, args...)
+	args = append([]string{"--grpc", "127.0.0.1:0", "--http", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--drain", "1s"}, append(engineOf(t), args...)...)
 	if err := flags.Parse(args); err != nil {
 		t.Fatal(err)
 	}

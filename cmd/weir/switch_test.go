@@ -13,7 +13,9 @@ import (
 
 // TestSwitchScripts speaks to real servers: two in the clear, one of which is
 // not there later, and one that wants a certificate.
-func TestSwitchScripts(t *testing.T) {
+func TestSwitchScripts(t *testing.T) { onEachEngine(t, testSwitchScripts) }
+
+func testSwitchScripts(t *testing.T) {
 	a, b := startServe(t), startServe(t)
 	p := newPKI(t)
 	secure := startServe(t, p.flags("--tls-client-ca", p.cc, "--tls-admin-san", "operator.test")...)

@@ -71,7 +71,9 @@ func runBench(t *testing.T, args ...string) (b benched, code int, stderr string)
 
 // TestBench asks over every API, in both loops, one descriptor and two, to be
 // allowed and to be denied.
-func TestBench(t *testing.T) {
+func TestBench(t *testing.T) { onEachEngine(t, testBench) }
+
+func testBench(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "bench.yaml")
 	if err := os.WriteFile(file, []byte(benchPolicies), 0o600); err != nil {

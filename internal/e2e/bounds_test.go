@@ -36,7 +36,9 @@ func isTimeout(err error) bool {
 }
 
 // TestStreamsAreBounded: a connection is told how many streams it may have.
-func TestStreamsAreBounded(t *testing.T) {
+func TestStreamsAreBounded(t *testing.T) { onEachEngine(t, testStreamsAreBounded) }
+
+func testStreamsAreBounded(t *testing.T) {
 	w := serve(t)
 	conn, err := net.Dial("tcp", w.grpc)
 	if err != nil {

@@ -28,6 +28,10 @@ import (
 // errors over gRPC, the admin service, and weir check.
 func TestNoSecretIsToldOverTLS(t *testing.T) {
 	t.Parallel()
+	onEachEngine(t, testNoSecretIsToldOverTLS)
+}
+
+func testNoSecretIsToldOverTLS(t *testing.T) {
 	d, dir := newWardrobe(t), t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	key, err := os.ReadFile(d.key)

@@ -197,6 +197,10 @@ func (c *crowd) awaitMore(n int64) {
 // docs/tls.md says it is done. No call fails, who is connected stays so, and
 // each new connection sees what is new.
 func TestCertificatesRotatedUnderLoad(t *testing.T) {
+	onEachEngine(t, testCertificatesRotatedUnderLoad)
+}
+
+func testCertificatesRotatedUnderLoad(t *testing.T) {
 	rounds := 5
 	if soak() {
 		rounds = 60

@@ -29,7 +29,9 @@ func localEngine(t *testing.T) *engine.Engine {
 // good order: each check is answered by its deadline, and by the server again
 // when there is one. Each has a counter of its own, so that one sent twice would
 // be denied.
-func TestClientOutlivesTheServer(t *testing.T) {
+func TestClientOutlivesTheServer(t *testing.T) { onEachEngine(t, testClientOutlivesTheServer) }
+
+func testClientOutlivesTheServer(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "one.yaml")
 	write(t, file, clientPolicies)
 	w := serve(t, "--config", file)

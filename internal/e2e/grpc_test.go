@@ -29,7 +29,9 @@ func dialGRPC(t *testing.T, addr string) *grpc.ClientConn {
 
 // TestGRPCSurface: what is on the data listener besides decisions, what is not,
 // and how large a message may be.
-func TestGRPCSurface(t *testing.T) {
+func TestGRPCSurface(t *testing.T) { onEachEngine(t, testGRPCSurface) }
+
+func testGRPCSurface(t *testing.T) {
 	w := serve(t)
 	data, admin := dialGRPC(t, w.grpc), dialGRPC(t, w.admin)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

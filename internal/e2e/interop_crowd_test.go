@@ -16,7 +16,7 @@ import (
 // when they have gone is served, and the server hardly grows.
 func TestCrowd(t *testing.T) {
 	const crowd, at, most = 10_000, 256, 64 << 20
-	w := serveFast(t, "--max-connections", "256")
+	w := serveTwo(t, "--max-connections", "256", "--grpc-engine", "fast")
 	health := healthv1.NewHealthClient(dialGRPC(t, w.grpc))
 	ask := func(c healthv1.HealthClient) {
 		t.Helper()

@@ -151,7 +151,11 @@ func (n *node) ask(t *testing.T, ask nodeAsk) nodeAnswer {
 // TestInteropNode: @grpc/grpc-js, on Node's own HTTP/2.
 func TestInteropNode(t *testing.T) {
 	t.Parallel()
-	w := serveFast(t)
+	onEachEngine(t, testInteropNode)
+}
+
+func testInteropNode(t *testing.T) {
+	w := serveTwo(t)
 	n := startNode(t, w.grpc)
 	interop(t, "node", true, func(t *testing.T, path string, msg []byte) ([]byte, codes.Code) {
 		a := n.ask(t, nodeAsk{Path: path, Message: base64.StdEncoding.EncodeToString(msg)})

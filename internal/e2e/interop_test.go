@@ -19,12 +19,12 @@ import (
 // returns the bytes of the answer and the status.
 type unaryCall func(t *testing.T, path string, msg []byte) ([]byte, codes.Code)
 
-// serveFast serves a policy by the fast lane.
-func serveFast(t *testing.T, args ...string) *instance {
+// serveTwo serves a policy of two an hour.
+func serveTwo(t *testing.T, args ...string) *instance {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "policies.yaml")
 	write(t, path, "policies:\n  - {id: tenants, by: [tenant], limits: [2/h]}\n")
-	return serve(t, append([]string{"--config", path, "--grpc-engine", "fast"}, args...)...)
+	return serve(t, append([]string{"--config", path}, args...)...)
 }
 
 // interop asks for everything that the fast lane serves, and for some of what it

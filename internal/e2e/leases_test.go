@@ -15,6 +15,10 @@ import (
 // published of it can be seen.
 func TestLeases(t *testing.T) {
 	t.Parallel()
+	onEachEngine(t, testLeases)
+}
+
+func testLeases(t *testing.T) {
 	redis := redistest.Start(t)
 	path := filepath.Join(t.TempDir(), "policies.yaml")
 	write(t, path, "policies:\n  - {id: tenants, by: [tenant], limits: [1000000/m], lease: auto, on_failure: open}\n"+

@@ -19,6 +19,10 @@ import (
 // that; with --deny-cache 0 it is not, and without Redis there is nothing to say.
 func TestDenyCache(t *testing.T) {
 	t.Parallel()
+	onEachEngine(t, testDenyCache)
+}
+
+func testDenyCache(t *testing.T) {
 	redis := redistest.Start(t)
 	path := filepath.Join(t.TempDir(), "policies.yaml")
 	write(t, path, fmt.Sprintf(closedPolicy, 1, "open"))
@@ -54,6 +58,10 @@ func TestDenyCache(t *testing.T) {
 // so an answer without Redis has one of every descriptor, with what is left.
 func TestDenyCacheTellsOfEveryDescriptor(t *testing.T) {
 	t.Parallel()
+	onEachEngine(t, testDenyCacheTellsOfEveryDescriptor)
+}
+
+func testDenyCacheTellsOfEveryDescriptor(t *testing.T) {
 	redis := redistest.Start(t)
 	path := filepath.Join(t.TempDir(), "envoy.yaml")
 	write(t, path, "domain: gateway\ndescriptors:\n"+

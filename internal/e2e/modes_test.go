@@ -30,6 +30,10 @@ policies:
 // 2 s of its start and answers every policy in its own way, at every door.
 func TestModesWithoutRedis(t *testing.T) {
 	t.Parallel()
+	onEachEngine(t, testModesWithoutRedis)
+}
+
+func testModesWithoutRedis(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "policies.yaml")
 	write(t, path, modePolicies)
 	w := newInstance(t, "--config", path, "--redis", holdPort(t))

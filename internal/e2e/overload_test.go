@@ -16,6 +16,10 @@ import (
 // at once, each by its policy's on_failure and none by an error, and it is told.
 func TestOverload(t *testing.T) {
 	t.Parallel()
+	onEachEngine(t, testOverload)
+}
+
+func testOverload(t *testing.T) {
 	const deadline = 2 * time.Second
 	redis := redistest.Start(t)
 	path := filepath.Join(t.TempDir(), "policies.yaml")

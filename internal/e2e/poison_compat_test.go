@@ -13,6 +13,10 @@ import (
 // in envoyproxy/ratelimit, and what was served is served on.
 func TestPoisonCompat(t *testing.T) {
 	t.Parallel()
+	onEachEngine(t, testPoisonCompat)
+}
+
+func testPoisonCompat(t *testing.T) {
 	dir := t.TempDir()
 	const good = "domain: good\ndescriptors:\n  - key: tenant\n    rate_limit: {unit: hour, requests_per_unit: %d}\n"
 	goodPath, badPath := filepath.Join(dir, "a.yaml"), filepath.Join(dir, "poison.yaml")

@@ -13,6 +13,10 @@ import (
 // Each is named with its line and what is wrong, and nobody who asks notices.
 func TestPoison(t *testing.T) {
 	t.Parallel()
+	onEachEngine(t, testPoison)
+}
+
+func testPoison(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "good.yaml"), "domain: good\npolicies:\n  - {id: good, by: [tenant], limits: [7777/h], on_failure: open}\n")
 	w := serve(t, "--config", dir)

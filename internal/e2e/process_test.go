@@ -55,7 +55,7 @@ func (w *instance) start() {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + w.t.TempDir(),
 		"WEIR_GRPC=" + w.grpc, "WEIR_HTTP=" + w.http, "WEIR_ADMIN=" + w.admin,
 	}, w.env...)
-	if engine := os.Getenv("WEIR_E2E_ENGINE"); engine != "" { // the whole suite, on another server of gRPC
+	if engine := engineOf(w.t); engine != "" {
 		w.cmd.Env = append(w.cmd.Env, "WEIR_GRPC_ENGINE="+engine)
 	}
 	w.out, w.err = &output{}, &output{}

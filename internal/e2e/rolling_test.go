@@ -38,7 +38,9 @@ const clientConfig = `{
 // stops asking. No call may fail, and none may be answered other than by the
 // counters in Redis. The next instance is stopped once the last one is asked
 // again, as an orchestrator waits for readiness.
-func TestRollingRestart(t *testing.T) {
+func TestRollingRestart(t *testing.T) { onEachEngine(t, testRollingRestart) }
+
+func testRollingRestart(t *testing.T) {
 	rounds := 10
 	if soak() {
 		rounds = 100

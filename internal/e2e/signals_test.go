@@ -24,6 +24,10 @@ const closedPolicy = "policies:\n  - {id: p, by: [tenant], limits: [%d/h], on_fa
 // its answer, from the store, while nobody new is let in.
 func TestTermFinishesCalls(t *testing.T) {
 	t.Parallel()
+	onEachEngine(t, testTermFinishesCalls)
+}
+
+func testTermFinishesCalls(t *testing.T) {
 	redis := redistest.Start(t)
 	path := filepath.Join(t.TempDir(), "policies.yaml")
 	write(t, path, fmt.Sprintf(closedPolicy, 9, "closed"))
@@ -73,6 +77,10 @@ func TestTermFinishesCalls(t *testing.T) {
 // process past what --drain allows.
 func TestTermDoesNotWaitForever(t *testing.T) {
 	t.Parallel()
+	onEachEngine(t, testTermDoesNotWaitForever)
+}
+
+func testTermDoesNotWaitForever(t *testing.T) {
 	w := serve(t, "--drain", "100ms")
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -17,6 +17,10 @@ import (
 // it goes away later.
 func TestRedisAway(t *testing.T) {
 	t.Parallel()
+	onEachEngine(t, testRedisAway)
+}
+
+func testRedisAway(t *testing.T) {
 	redis := redistest.Start(t)
 	redis.Stop()
 	dir := t.TempDir()

@@ -37,6 +37,10 @@ func shellBlocks(t *testing.T, path, heading string) []string {
 // certificates, serves with them, and asks as it says.
 func TestDocumentedTLS(t *testing.T) {
 	t.Parallel()
+	onEachEngine(t, testDocumentedTLS)
+}
+
+func testDocumentedTLS(t *testing.T) {
 	for _, tool := range []string{"openssl", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Fatalf("%s not found: run scripts/setup or apt-get install %s", tool, tool)

@@ -14,7 +14,7 @@ type engineFlags struct {
 }
 
 func (f *engineFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.grpc, "grpc-engine", engineStock,
+	flags.StringVar(&f.grpc, "grpc-engine", engineFast,
 		"`server` of gRPC: fast answers checks by itself and leaves the rest to grpc-go, stock leaves all of it")
 	fromEnv(flags, "grpc-engine", "WEIR_GRPC_ENGINE")
 }

@@ -27,6 +27,9 @@ func (s *server) fastDoor(l net.Listener, envoy *rls.Server, rest *grpc.Server, 
 	status := new(unary.Health)
 	s.health.Watch(func(now admin.State) { status.Set(now == admin.Ready) })
 	secured := s.tls[doorGRPC]
+	if secured.config == nil {
+		l = answerHTTP1(l)
+	}
 	counts := newFastCounts()
 	s.metrics.Connections(counts.read)
 	hooks := counts.hooks()
@@ -42,8 +45,9 @@ func (s *server) fastDoor(l net.Listener, envoy *rls.Server, rest *grpc.Server, 
 			healthv1.Health_Check_FullMethodName:                  status,
 		}),
 		Fallback: rest, Pool: pool, TLS: secured.config,
-		MaxMessage: maxMessage, MaxStreams: maxStreams, HandshakeTimeout: headerTimeout,
-		Hooks: hooks,
+		MaxMessage: maxMessage, MaxStreams: maxStreams, MaxHeaderBytes: maxFields, HandshakeTimeout: headerTimeout,
+		IdleTimeout: idleStreams,
+		Hooks:       hooks,
 	})
 	return &door{
 		name: doorGRPC, listener: l,

@@ -285,7 +285,11 @@ func (s *server) drain() {
 // hello says where everything is and, with the sample, what to try.
 func (s *server) hello() {
 	for _, d := range s.doors {
-		s.log.Info("listening", "for", d.name, "address", d.addr(), "tls", s.tls[d.name].config != nil)
+		attrs := []any{"for", d.name, "address", d.addr(), "tls", s.tls[d.name].config != nil}
+		if d.name == doorGRPC {
+			attrs = append(attrs, "engine", s.flags.engine.grpc)
+		}
+		s.log.Info("listening", attrs...)
 		s.warnOfExposure(d)
 	}
 	s.log.Info("ready", "counters", s.where)

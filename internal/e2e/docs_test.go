@@ -12,6 +12,7 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/weirlimit/weir/internal/fastlane"
 	"github.com/weirlimit/weir/internal/redistest"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
@@ -56,6 +57,10 @@ const migration = "../../docs/migrate-from-envoy-ratelimit.md"
 // has used and which have no effect, and why.
 func TestPeerVariables(t *testing.T) {
 	t.Parallel()
+	onEachEngine(t, testPeerVariables)
+}
+
+func testPeerVariables(t *testing.T) {
 	redis := redistest.Start(t, redistest.WithTLS(), redistest.WithPassword("secret"))
 	root := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(root, "sub", "app"), 0o700); err != nil {
@@ -237,5 +242,24 @@ func TestDocumentedPages(t *testing.T) {
 		if status, _, err := w.get(path + "?seconds=x"); err != nil || status != 200 && status != 400 {
 			t.Errorf("%s: %d %v", path, status, err)
 		}
+	}
+}
+
+// TestDocumentedReasons: the table of reasons has all there are, and no other.
+func TestDocumentedReasons(t *testing.T) {
+	t.Parallel()
+	told := map[string]bool{}
+	for _, r := range rows(t, "../../docs/server.md", "The gRPC listener") {
+		told[r[0]] = true
+	}
+	for _, r := range fastlane.Reasons() {
+		if !told[r.String()] {
+			t.Errorf("%s is not told", r)
+		}
+		delete(told, r.String())
+	}
+	delete(told, "reason")
+	if len(told) > 0 {
+		t.Errorf("there is no %v", told)
 	}
 }

@@ -31,6 +31,15 @@ func (asBytes) Unmarshal(b []byte, v any) error {
 }
 func (asBytes) Name() string { return "proto" }
 
+// invoke makes calls with grpc-go's client.
+func invoke(ctx context.Context, conn *grpc.ClientConn) unaryCall {
+	return func(_ *testing.T, path string, msg []byte) ([]byte, codes.Code) {
+		var out []byte
+		err := conn.Invoke(ctx, path, &msg, &out, grpc.ForceCodec(asBytes{}))
+		return out, status.Code(err)
+	}
+}
+
 // TestInteropGRPC: grpc-go's client, with unary calls and streams on one
 // connection.
 func TestInteropGRPC(t *testing.T) {
@@ -43,11 +52,7 @@ func testInteropGRPC(t *testing.T) {
 	conn := dialGRPC(t, w.grpc)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	interop(t, "grpc-go", true, func(_ *testing.T, path string, msg []byte) ([]byte, codes.Code) {
-		var out []byte
-		err := conn.Invoke(ctx, path, &msg, &out, grpc.ForceCodec(asBytes{}))
-		return out, status.Code(err)
-	})
+	interop(t, "grpc-go", true, invoke(ctx, conn))
 	health := healthv1.NewHealthClient(conn)
 	var all sync.WaitGroup
 	for range 20 {

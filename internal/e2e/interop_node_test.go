@@ -97,13 +97,15 @@ type (
 	}
 )
 
-func startNode(t *testing.T, addr string) *node {
+// startNode starts it, with the address of a server and for TLS the file of its
+// authority.
+func startNode(t *testing.T, args ...string) *node {
 	t.Helper()
 	path, err := exec.LookPath("node")
 	if err != nil {
 		t.Fatalf("%v: run make setup, which installs it", err)
 	}
-	cmd := exec.CommandContext(t.Context(), path, filepath.Join("testdata", "node", "client.js"), addr)
+	cmd := exec.CommandContext(t.Context(), path, append([]string{filepath.Join("testdata", "node", "client.js")}, args...)...)
 	cmd.Env = append(os.Environ(), "NODE_PATH="+nodeModules(t))
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -148,6 +150,17 @@ func (n *node) ask(t *testing.T, ask nodeAsk) nodeAnswer {
 	return a
 }
 
+// call is a unaryCall.
+func (n *node) call(t *testing.T, path string, msg []byte) ([]byte, codes.Code) {
+	t.Helper()
+	a := n.ask(t, nodeAsk{Path: path, Message: base64.StdEncoding.EncodeToString(msg)})
+	b, err := base64.StdEncoding.DecodeString(a.Message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, a.Code
+}
+
 // TestInteropNode: @grpc/grpc-js, on Node's own HTTP/2.
 func TestInteropNode(t *testing.T) {
 	t.Parallel()
@@ -157,14 +170,7 @@ func TestInteropNode(t *testing.T) {
 func testInteropNode(t *testing.T) {
 	w := serveTwo(t)
 	n := startNode(t, w.grpc)
-	interop(t, "node", true, func(t *testing.T, path string, msg []byte) ([]byte, codes.Code) {
-		a := n.ask(t, nodeAsk{Path: path, Message: base64.StdEncoding.EncodeToString(msg)})
-		b, err := base64.StdEncoding.DecodeString(a.Message)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b, a.Code
-	})
+	interop(t, "node", true, n.call)
 
 	health := healthv1.Health_Check_FullMethodName
 	const serving = "CAE=" // field 1 is 1

@@ -67,20 +67,53 @@ func TestInteropCurl(t *testing.T) {
 
 func testInteropCurl(t *testing.T) {
 	w := serveTwo(t)
-	interop(t, "curl", false, func(t *testing.T, path string, msg []byte) ([]byte, codes.Code) {
-		dir := t.TempDir()
-		tool(t, "curl", "-sS", "--noproxy", "*", "--http2-prior-knowledge", "--max-time", "30", "-H", "content-type: application/grpc", "-H", "te: trailers",
-			"--data-binary", "@"+file(t, msg), "-D", dir+"/fields", "-o", dir+"/body", "http://"+w.grpc+path)
-		fields, err := os.ReadFile(dir + "/fields")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.HasPrefix(string(fields), "HTTP/2 200") || !strings.Contains(string(fields), "content-type: application/grpc") {
-			t.Errorf("%s: %s", path, fields)
-		}
-		body, _ := os.ReadFile(dir + "/body") // a failed call has none
-		return unprefixed(t, body), statusIn(t, string(fields))
-	})
+	interop(t, "curl", false, curl("http://"+w.grpc, "--http2-prior-knowledge"))
+}
+
+// curl makes calls with curl.
+func curl(url string, args ...string) unaryCall {
+	return func(t *testing.T, path string, msg []byte) ([]byte, codes.Code) {
+		t.Helper()
+		fields, body := curled(t, url+path, msg, args...)
+		return unprefixed(t, body), statusIn(t, fields)
+	}
+}
+
+// curled is what curl got: the fields before and after the body, and the body.
+func curled(t *testing.T, url string, msg []byte, args ...string) (fields string, body []byte) {
+	t.Helper()
+	dir := t.TempDir()
+	tool(t, "curl", append(args, "-sS", "--noproxy", "*", "--max-time", "30", "-H", "content-type: application/grpc", "-H", "te: trailers",
+		"--data-binary", "@"+file(t, msg), "-D", dir+"/fields", "-o", dir+"/body", url)...)
+	b, err := os.ReadFile(dir + "/fields")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fields = string(b); !strings.HasPrefix(fields, "HTTP/2 200") || !strings.Contains(fields, "content-type: application/grpc") {
+		t.Errorf("%s: %s", url, fields)
+	}
+	body, _ = os.ReadFile(dir + "/body") // a failed call has none
+	return fields, body
+}
+
+// nghttpAt runs nghttp with a server's address.
+func nghttpAt(url string) nghttp {
+	return func(t *testing.T, path string, msg []byte, more ...string) string {
+		t.Helper()
+		args := append(more, "-t", "30", "-H", "content-type: application/grpc", "-H", "te: trailers", "-d", file(t, msg), url+path)
+		return tool(t, "nghttp", args...)
+	}
+}
+
+type nghttp func(t *testing.T, path string, msg []byte, more ...string) string
+
+// call is a unaryCall.
+func (n nghttp) call(t *testing.T, path string, msg []byte) ([]byte, codes.Code) {
+	t.Helper()
+	if out := n(t, path, msg); out != "" {
+		return unprefixed(t, []byte(out)), codes.OK
+	}
+	return nil, statusIn(t, n(t, path, msg, "-nv")) // again, without harm: it failed
 }
 
 // TestInteropNghttp: nghttp2's client, which begins with priorities of streams
@@ -92,17 +125,8 @@ func TestInteropNghttp(t *testing.T) {
 
 func testInteropNghttp(t *testing.T) {
 	w := serveTwo(t)
-	nghttp := func(t *testing.T, path string, msg []byte, more ...string) string {
-		t.Helper()
-		args := append(more, "-t", "30", "-H", "content-type: application/grpc", "-H", "te: trailers", "-d", file(t, msg), "http://"+w.grpc+path)
-		return tool(t, "nghttp", args...)
-	}
-	interop(t, "nghttp", true, func(t *testing.T, path string, msg []byte) ([]byte, codes.Code) {
-		if out := nghttp(t, path, msg); out != "" {
-			return unprefixed(t, []byte(out)), codes.OK
-		}
-		return nil, statusIn(t, nghttp(t, path, msg, "-nv")) // again, without harm: it failed
-	})
+	nghttp := nghttpAt("http://" + w.grpc)
+	interop(t, "nghttp", true, nghttp.call)
 
 	health := healthv1.Health_Check_FullMethodName
 	for _, more := range [][]string{

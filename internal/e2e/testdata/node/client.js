@@ -2,10 +2,13 @@
 // Messages are bytes, in base64: what they mean is the test's business.
 'use strict';
 const grpc = require('@grpc/grpc-js');
+const fs = require('fs');
 const readline = require('readline');
 
-const address = process.argv[2];
-const client = new grpc.Client(address, grpc.credentials.createInsecure(), { 'grpc.enable_http_proxy': 0 });
+// The address, and for TLS the file of the server's authority.
+const [address, authority] = process.argv.slice(2);
+const credentials = authority ? grpc.credentials.createSsl(fs.readFileSync(authority)) : grpc.credentials.createInsecure();
+const client = new grpc.Client(address, credentials, { 'grpc.enable_http_proxy': 0 });
 const bytes = (b) => b;
 
 function metadata(ask) {

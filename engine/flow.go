@@ -21,8 +21,9 @@ type flow struct {
 	took   time.Duration // until the store answered; 0 when it was not asked
 	anchor *anchor       // that began is told by
 	under  *loaded
-	shut   bool // a limit of 0 applies: denied, whatever the store says
-	inside bool // passed the gate, and has not left
+	shut   bool   // a limit of 0 applies: denied, whatever the store says
+	hint   uint64 // see prompt
+	inside bool   // passed the gate, and has not left
 	ask    stage.Ask
 	hints  []stage.Hint
 
@@ -71,7 +72,7 @@ func (f *flow) decide() (decided bool, err error) {
 	}()
 	decided, err = f.prepare()
 	if prompt := f.engine.prompt; prompt != nil && !decided {
-		prompt.DecideNow(&f.batch)
+		prompt.DecideNow(&f.batch, f.hint)
 		f.took = f.engine.clock.after(f.began)
 		return true, f.settle()
 	}
@@ -88,6 +89,9 @@ func (f *flow) prepare() (decided bool, err error) {
 	f.plan.Now, f.plan.Ring = f.dec.At, f.engine.ring()
 	if err := f.under.set.Resolve(f.req, &f.plan); err != nil {
 		return true, err
+	}
+	if e := f.engine; e.prompt != nil && e.local == nil {
+		f.expect()
 	}
 	f.describe()
 	if f.forced() {
@@ -111,6 +115,14 @@ func (f *flow) prepare() (decided bool, err error) {
 	f.batch.Asked = f.anchor.time(f.began)
 	f.batch.Deadline = f.deadline()
 	return false, nil
+}
+
+// expect tells the store of the key that it is about to be asked for.
+func (f *flow) expect() {
+	f.hint = 0
+	if len(f.plan.Charges) == 1 {
+		f.hint = f.engine.prompt.Expect(f.plan.Charges[0].Key)
+	}
 }
 
 // deadline is the earliest of the engine's, the rules' and the request's.

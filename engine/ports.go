@@ -9,8 +9,12 @@ import (
 
 // prompt is a store that nobody waits for: it needs no callback.
 type prompt interface {
-	// DecideNow is weir.Store's Submit, done when it returns.
-	DecideNow(b *weir.Batch)
+	// Expect is told of the key of a batch that comes soon and has no other, so
+	// that memory is fetched meanwhile. DecideNow is given what it returned.
+	Expect(key string) (hint uint64)
+	// DecideNow is weir.Store's Submit, done when it returns. hint is 0 for a batch
+	// that was not expected.
+	DecideNow(b *weir.Batch, hint uint64)
 }
 
 // Local answers without the store what it can answer exactly. See

@@ -48,9 +48,11 @@ func digestKey(seed maphash.Seed, text string, buf *digest) key {
 func (k *key) label() uint64 { return k.hash>>24&0xffff00 | uint64(k.size) }
 
 // table is the number of the table that a key of this size belongs to.
-func (k *key) table() int {
-	if n := len(k.text); n <= maxInline {
-		return (n + 7) / 8
+func (k *key) table() int { return tableOf(len(k.text)) }
+
+func tableOf(size int) int {
+	if size <= maxInline {
+		return (size + 7) / 8
 	}
 	return spilled
 }

@@ -47,6 +47,7 @@ type shard struct {
 	runs    []algo.Run           // scratch
 	spare   atomic.Pointer[call] // scratch; needs no lock
 	tables  [tables]table
+	spots   [tables]spot // of the tables; needs no lock
 
 	slab   slab
 	replay replayLog

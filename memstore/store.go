@@ -56,12 +56,13 @@ func (s *Store) shardOf(hash uint64) *shard { return &s.shards[hash>>s.shift] }
 
 // Submit implements weir.Store. It calls done before it returns.
 func (s *Store) Submit(b *weir.Batch, done func(*weir.Batch)) {
-	s.decide(b)
+	s.decide(b, 0)
 	done(b)
 }
 
-// DecideNow is Submit without the callback.
-func (s *Store) DecideNow(b *weir.Batch) { s.decide(b) }
+// DecideNow is Submit without the callback. hint is what Expect returned for the
+// batch's only key, or 0.
+func (s *Store) DecideNow(b *weir.Batch, hint uint64) { s.decide(b, hint) }
 
 // Decide implements weir.Store. Nothing in it waits, so ctx and the deadline are
 // looked at once, at the start.
@@ -70,10 +71,11 @@ func (s *Store) Decide(ctx context.Context, b *weir.Batch) {
 		refuse(b, err)
 		return
 	}
-	s.decide(b)
+	s.decide(b, 0)
 }
 
-func (s *Store) decide(b *weir.Batch) {
+// decide decides b. hash is that of its only key, or 0.
+func (s *Store) decide(b *weir.Batch, hash uint64) {
 	if s.closed.Load() {
 		refuse(b, errClosed())
 		return
@@ -83,8 +85,15 @@ func (s *Store) decide(b *weir.Batch) {
 		refuse(b, &weir.Error{Code: weir.CodeTimeout, Message: "the batch's deadline had passed when it was submitted"})
 		return
 	}
+	if len(b.Entries) > 1 {
+		hash = 0
+	}
 	for i := range b.Entries {
-		s.decideEntry(&b.Entries[i], now)
+		if e := &b.Entries[i]; isPlain(e) {
+			s.decidePlain(e, now, hash)
+		} else {
+			s.decideEntry(e, now)
+		}
 	}
 }
 

@@ -137,4 +137,5 @@ func (t *table) resize(slots uint32, h hasher) {
 		copy(t.at(j), c[:t.cellSize])
 		t.lower(j, c.due())
 	}
+	h.shard.spots[h.table].set(t)
 }

@@ -1,6 +1,8 @@
 package memstore
 
 import (
+	"hash/maphash"
+
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/algo"
 )
@@ -27,22 +29,58 @@ func (s *Store) Take(text string, m *weir.Meter, cost int64) (o weir.Outcome, er
 	return o, errFull()
 }
 
+// isPlain tells whether an entry is one that Take would do for, and valid. Most
+// are, and need not be looked at from all sides.
+func isPlain(e *weir.Entry) bool {
+	if len(e.Charges) != 1 || e.ID != "" {
+		return false
+	}
+	c := &e.Charges[0]
+	return c.Mode == weir.Enforce && c.Cost >= 0 && c.Key != "" && len(c.Key) <= maxStored &&
+		c.Twinning == weir.TwinNone && c.Twin == "" && c.Meter != nil && c.Meter.Den != 0 && c.Meter.Machine != weir.Slots
+}
+
+// decidePlain decides such an entry. hash is that of its key, or 0.
+func (s *Store) decidePlain(e *weir.Entry, now weir.Micros, hash uint64) {
+	c := &e.Charges[0]
+	if cap(e.Outcomes) == 0 {
+		e.Outcomes = make([]weir.Outcome, 1)
+	}
+	e.Outcomes = e.Outcomes[:1]
+	e.Now, e.Replayed, e.Err = now, false, nil
+	if hash == 0 {
+		hash = maphash.String(s.seed, c.Key)
+	}
+	a := ask{meter: c.Meter, key: key{text: c.Key, hash: hash, size: uint8(len(c.Key))}, now: now}
+	sh := s.shardOf(hash)
+	for attempt := range attempts {
+		res := sh.take(&a, c.Cost, &e.Outcomes[0])
+		if res == decided {
+			e.Admitted = e.Outcomes[0].OK
+			return
+		}
+		again, err := s.after(res, &a, attempt)
+		if err != nil {
+			fail(e, err)
+			return
+		}
+		if !again {
+			e.Admitted = e.Outcomes[0].OK
+			return
+		}
+	}
+	fail(e, errFull())
+}
+
 // decideOne decides an entry of one charge whose answer is not remembered.
 func (s *Store) decideOne(e *weir.Entry) error {
 	c := &e.Charges[0]
 	var buf digest
 	a := ask{meter: c.Meter, key: makeKey(s.seed, c.Key, &buf), now: e.Now}
 	owner := algo.OwnerOf(e.ID)
-	alone := c.Mode == weir.Enforce && c.Meter.Machine != weir.Slots // as Take, which is quicker
 	sh := s.shardOf(a.key.hash)
 	for attempt := range attempts {
-		var res result
-		if alone {
-			res = sh.take(&a, c.Cost, &e.Outcomes[0])
-			e.Admitted = e.Outcomes[0].OK
-		} else {
-			res = sh.settle(&a, e, owner)
-		}
+		res := sh.settle(&a, e, owner)
 		if res == decided {
 			return nil
 		}

@@ -61,3 +61,8 @@ func (a *amendment) dropped() {
 }
 
 func (a *amendment) answered(*item) { a.dropped() }
+
+func (a *amendment) settled(it *item, _ *flight) {
+	a.answered(it)
+	a.dropped()
+}

@@ -191,8 +191,6 @@ func TestBreakerNothingIsTriedAgain(t *testing.T) {
 	it := &c.items[0]
 	it.init(&b.Entries[0], c, s.now(), s.now()+generous)
 	it.state.Store(flying)
-	c.answered(nil)
-	c.dropped()
 	breakNow(s, sh)
 	sh.again([]*item{it}, &weir.Error{Code: weir.CodeLoading})
 	select {

@@ -16,10 +16,13 @@ type call struct {
 	batch   *weir.Batch
 	done    func(*weir.Batch)
 	items   []item
-	left    atomic.Int32 // entries without an answer, plus one while submitting
-	refs    atomic.Int32 // items in queues and flights, plus one each for the submitter and for who answers last
+	left    atomic.Int32 // entries without an answer, plus one while submitting; of a lone one nobody counts
+	refs    atomic.Int32 // items in queues and flights, plus one each for who answers last and, of several, for the submitter
 	scratch []byte
 	wake    chan struct{} // for Decide; holds one
+	home    *shard        // to whose spare calls it belongs; nil for the pool's
+	lone    [1]item       // what items is, as a rule
+	many    []item        // else
 }
 
 var calls = sync.Pool{New: func() any { return &call{wake: make(chan struct{}, 1)} }}
@@ -28,37 +31,64 @@ func newCall(s *Store, b *weir.Batch, done func(*weir.Batch)) *call {
 	c := calls.Get().(*call)
 	c.store, c.batch, c.done = s, b, done
 	n := len(b.Entries)
-	if cap(c.items) < n {
-		c.items = make([]item, n)
+	if n == 1 {
+		c.items = c.lone[:]
+		c.refs.Store(2)
+		return c
 	}
-	c.items = c.items[:n]
+	if cap(c.many) < n {
+		c.many = make([]item, n)
+	}
+	c.items = c.many[:n]
 	c.left.Store(int32(n) + 1)
 	c.refs.Store(int32(n) + 2)
 	return c
 }
 
 func (c *call) answered(*item) {
-	if c.left.Add(-1) == 0 {
-		c.finish()
+	if len(c.items) == 1 || c.left.Add(-1) == 0 {
+		c.tell()
+		// Not before: who answers an item has claimed it, but a flight may drop it
+		// at any time.
+		c.dropped()
 	}
 }
 
-func (c *call) finish() {
+func (c *call) tell() {
 	if c.done != nil {
 		c.done(c.batch)
 	} else {
 		c.wake <- struct{}{}
 	}
-	// Not before: who answers an item has claimed it, but a flight may drop it
-	// at any time.
-	c.dropped()
 }
 
 func (c *call) dropped() {
 	if c.refs.Add(-1) == 0 {
-		c.batch, c.done, c.store = nil, nil, nil
+		c.home = nil
+		c.free()
 		calls.Put(c)
 	}
+}
+
+func (c *call) free() { c.batch, c.done, c.store = nil, nil, nil }
+
+// settled is answered and dropped in one, by the flight that had the item.
+func (c *call) settled(it *item, f *flight) {
+	if len(c.items) > 1 {
+		c.answered(it)
+		c.dropped()
+		return
+	}
+	c.tell()
+	if c.refs.Add(-2) != 0 {
+		return // Decide has yet to look at it
+	}
+	c.free()
+	if c.home == nil {
+		calls.Put(c)
+		return
+	}
+	f.spare = append(f.spare, c)
 }
 
 // wait is how Decide waits: for the answers, or for the caller to give up.

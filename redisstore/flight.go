@@ -14,6 +14,7 @@ import (
 type flight struct {
 	store  *Store
 	items  []*item // guarded by the shard's mu
+	spare  []*call // for the next ones; see shard.submitLone
 	landed []*item // the same after detach
 	blamed int     // what its failed entries weighed so far; guarded like items
 

@@ -133,17 +133,14 @@ func (s *shard) land(f *flight, began time.Time, took time.Duration) {
 		}
 		for i := g.head; i >= 0; i = f.next[i] {
 			it := items[i]
-			var e *weir.Entry
 			if it.state.CompareAndSwap(flying, done) {
-				e = it.entry
-			}
-			ok := f.answer(g, e)
-			if ok {
+				if f.answer(g, it.entry) {
+					admitted++
+				}
+				items[i] = nil
+				it.holder.settled(it, f)
+			} else if f.answer(g, nil) {
 				admitted++
-			}
-			if e != nil {
-				it.holder.answered(it)
-			} else if ok {
 				late++
 			}
 		}
@@ -151,10 +148,10 @@ func (s *shard) land(f *flight, began time.Time, took time.Duration) {
 	f.audit(admitted)
 	s.report(f, took, late, nil)
 	for i, it := range items {
-		if it != nil { // not diverted
+		if it != nil { // given up, and not diverted
 			it.holder.dropped()
+			items[i] = nil
 		}
-		items[i] = nil
 	}
 	if len(elsewhere) > 0 {
 		s.store.follow.poke()

@@ -60,8 +60,9 @@ const (
 
 // holder is what an item belongs to: a call, or a split entry.
 type holder interface {
-	answered(it *item) // its entry is filled; called once, without locks
-	dropped()          // no queue and no flight refers to the item any more
+	answered(it *item)           // its entry is filled; called once, without locks
+	dropped()                    // no queue and no flight refers to the item any more
+	settled(it *item, f *flight) // both at once, by the flight that had it
 }
 
 // claim moves it to done, from whatever state it may be in, and reports

@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"slices"
 	"time"
 
 	"github.com/weirlimit/weir"
@@ -9,7 +10,7 @@ import (
 // putBack returns to the head of the queue what did not fit into a flight.
 func (s *shard) putBack(f *flight, n int) {
 	s.mu.Lock()
-	s.mu.queue = append(append(make([]*item, 0, len(f.items)-n+len(s.mu.queue)), f.items[n:]...), s.mu.queue...)
+	s.mu.queue = slices.Insert(s.mu.queue, 0, f.items[n:]...)
 	f.items = f.items[:n]
 	s.wakeLocked()
 	s.mu.Unlock()

@@ -34,6 +34,7 @@ type shard struct {
 	mu struct {
 		sync.Mutex
 		queue   []*item
+		spare   []*call // see submitLone
 		resting []*item // not to be tried again at once; see rest
 		waiting int     // goroutines with nothing to do
 		aloft   int     // flights between take and the end of fly
@@ -142,6 +143,7 @@ func (s *shard) take(f *flight) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f.items, f.blamed = f.items[:0], 0
+	s.keepSpareLocked(f)
 	s.mu.waiting++
 	n := s.readyLocked()
 	for n == 0 {
@@ -155,6 +157,10 @@ func (s *shard) take(f *flight) bool {
 	}
 	s.mu.waiting--
 	s.mu.aloft++
+	if n == len(s.mu.queue) {
+		f.items, s.mu.queue = s.mu.queue, f.items
+		return true
+	}
 	f.items = append(f.items, s.mu.queue[:n]...)
 	rest := copy(s.mu.queue, s.mu.queue[n:])
 	clear(s.mu.queue[rest:])

@@ -101,6 +101,8 @@ func (s *Store) sendPart(it *item) {
 
 func (p *part) dropped() {}
 
+func (p *part) settled(it *item, _ *flight) { p.answered(it) }
+
 func (p *part) answered(*item) {
 	if p.split.left.Add(-1) == 0 {
 		p.split.finish()

@@ -91,6 +91,9 @@ func (s *Store) now() time.Duration { return time.Since(s.start) }
 
 // Submit implements weir.Store.
 func (s *Store) Submit(b *weir.Batch, done func(*weir.Batch)) {
+	if len(b.Entries) == 1 && s.submitLone(b, done) {
+		return
+	}
 	s.submit(newCall(s, b, done), b.Deadline)
 }
 
@@ -115,13 +118,10 @@ func (s *Store) Decide(ctx context.Context, b *weir.Batch) {
 
 // submit hands the entries of c to their shards.
 func (s *Store) submit(c *call, by time.Time) {
-	now := s.now()
-	deadline := now + s.opts.Deadline
-	if !by.IsZero() {
-		deadline = by.Sub(s.start)
-	}
-	late, hasty := deadline <= now, deadline-now < s.opts.Deadline/2
-	ordered := len(c.items) > 1 && sharesKeys(c.batch)
+	now, deadline, hasty := s.times(by)
+	late := deadline <= now
+	lone := len(c.items) == 1
+	ordered := !lone && sharesKeys(c.batch)
 	for i := range c.items {
 		it, e := &c.items[i], &c.batch.Entries[i]
 		it.init(e, c, now, deadline)
@@ -143,8 +143,21 @@ func (s *Store) submit(c *call, by time.Time) {
 		c.scratch = it.identify(c.scratch)
 		s.send(it)
 	}
-	c.answered(nil)
-	c.dropped()
+	if !lone { // else it may be another's by now
+		c.answered(nil)
+		c.dropped()
+	}
+}
+
+// times is now and the deadline, since the store's start, and whether that is
+// less time than a server is given.
+func (s *Store) times(by time.Time) (now, deadline time.Duration, hasty bool) {
+	now = s.now()
+	deadline = now + s.opts.Deadline
+	if !by.IsZero() {
+		deadline = by.Sub(s.start)
+	}
+	return now, deadline, deadline-now < s.opts.Deadline/2
 }
 
 // sharesKeys tells whether two entries of b may touch one key. It says yes too

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -99,11 +100,21 @@ func benchmarkSubmit(b *testing.B, keys, charges, lanes int) {
 	runtime.GC()
 	calls.Store(0)
 	b.ReportAllocs()
-	redis, self := srv.CPU(), selfCPU()
+	redis, self, switched := srv.CPU(), selfCPU(), switches()
 	b.ResetTimer()
 	run(n)
 	b.StopTimer()
+	b.ReportMetric(float64(switches()-switched)/float64(max(1, calls.Load())), "switches/call")
 	b.ReportMetric(float64(selfCPU()-self)/float64(n), "cpu-ns/op")
 	b.ReportMetric(float64(srv.CPU()-redis)/float64(n), "redis-ns/op")
 	b.ReportMetric(float64(n)/float64(max(1, calls.Load())), "entries/call")
+}
+
+// switches is how often threads of this process had to wait.
+func switches() int64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return u.Nvcsw
 }

@@ -38,7 +38,9 @@ func settle(ctx context.Context, redis *redistest.Server) (err error) {
 		_, e := redis.Do("CONFIG", "SET", "hz", "10") // as it is by default
 		err = errors.Join(err, e)
 	}()
-	for deadline := time.Now().Add(2 * time.Minute); ; {
+	// To be asked costs it seconds, with millions of keys.
+	pause := 50 * time.Millisecond
+	for deadline := time.Now().Add(5 * time.Minute); ; pause = min(2*pause, 4*time.Second) {
 		v, err := redis.Do("DEBUG", "HTSTATS", "0")
 		if err != nil {
 			return fmt.Errorf("settle Redis: %w", err)
@@ -53,7 +55,7 @@ func settle(ctx context.Context, redis *redistest.Server) (err error) {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(500 * time.Millisecond):
+		case <-time.After(pause):
 		}
 	}
 }

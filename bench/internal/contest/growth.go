@@ -30,12 +30,14 @@ func (p Plan) growthPlan() growthPlan {
 		memoryKeys: []uint64{1e3, 1e4, 1e5, 1e6, 1e7},
 		rules:      []uint64{10, 100, 1000, 10_000, 100_000},
 		peerKeys:   []uint64{1e4, 1e6},
-		rounds:     max(p.Rounds, 5), inRedis: 200_000, inMemory: 1_000_000, ofPeer: 40_000,
+		// Many and short: what the machine does besides is then the same of all
+		// sizes of a round.
+		rounds: 3 * p.Rounds, inRedis: 100_000, inMemory: 500_000, ofPeer: 25_000,
 		log: p.Log,
 	}
 	if p.Quick {
 		g.redisKeys, g.memoryKeys, g.rules, g.peerKeys = g.redisKeys[:3], g.memoryKeys[:4], g.rules[:4], []uint64{1e4, 1e5}
-		g.rounds, g.inRedis, g.inMemory, g.ofPeer = 2*p.Rounds, 40_000, 200_000, 10_000
+		g.inRedis, g.inMemory, g.ofPeer = 30_000, 150_000, 8000
 	}
 	return g
 }

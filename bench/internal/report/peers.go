@@ -152,7 +152,8 @@ func (p Peers) growth() string {
 		"Processor time a decision with the callers of above, metrics on. All servers of a curve run at once and take turns,\n" +
 		"round by round, each with the same number of requests for keys or counters that are drawn uniformly and that are all\n" +
 		"there before: a first touch inserts, a later one updates, and only the latter is counted. Redis has finished moving\n" +
-		"its keys to a larger table before. Whiskers and parentheses are the least and the most of the rounds.\n")
+		"its keys to a larger table before. *Against the median size* is round by round, of which it is the median: what the\n" +
+		"machine does besides falls on all sizes of a round. Whiskers and parentheses are the least and the most of the rounds.\n")
 	for _, c := range p.Result.Growth {
 		fmt.Fprintf(&b, "\n### Growth: %s\n\n%s: %s %s requests a sample, %d samples a size.\n\n",
 			c.Name, c.System, c.Note, figure(float64(c.Requests)), samplesOf(c))
@@ -165,13 +166,6 @@ func (p Peers) growth() string {
 		b.WriteString(curveTable(c).Markdown())
 	}
 	return b.String()
-}
-
-func samplesOf(c contest.Curve) int {
-	if len(c.Points) == 0 {
-		return 0
-	}
-	return len(c.Points[0].Samples)
 }
 
 func (p Peers) libraries() string {

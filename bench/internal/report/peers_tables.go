@@ -59,15 +59,15 @@ func timesSpread(ratios []float64) string {
 
 func curveTable(c contest.Curve) Table {
 	out := Table{Head: []string{c.Unit, "server us", "Redis us", "server + Redis us", "against the median size"}}
-	middle := curveMedian(c)
-	for _, pt := range c.Points {
+	away := deviations(c)
+	for i, pt := range c.Points {
 		cpu := contest.Of(pt.Samples, contest.Sample.CPU)
 		out.Rows = append(out.Rows, []string{
 			count(int(pt.X)),
 			digits(median(contest.Of(pt.Samples, func(s contest.Sample) float64 { return s.Server }))),
 			digits(median(contest.Of(pt.Samples, func(s contest.Sample) float64 { return s.RedisCPU }))),
 			spread(cpu),
-			signed(stat.Ratio(median(cpu), middle) - 1),
+			signed(away[i]),
 		})
 	}
 	return out
@@ -137,14 +137,45 @@ func curveMedian(c contest.Curve) float64 {
 	return median(all)
 }
 
-// deviation is how far the size that is farthest from the median is from it.
-func deviation(c contest.Curve) float64 {
-	middle, most := curveMedian(c), 0.0
-	for _, pt := range c.Points {
-		d := stat.Ratio(median(contest.Of(pt.Samples, contest.Sample.CPU)), middle) - 1
+// deviations are how far each size is from the median size, round by round: in
+// one round all sizes took their turn within the same half minute.
+func deviations(c contest.Curve) []float64 {
+	ratios := make([][]float64, len(c.Points))
+	for round := range samplesOf(c) {
+		var all []float64
+		for _, pt := range c.Points {
+			all = append(all, pt.Samples[round].CPU())
+		}
+		middle := median(all)
+		for i, cpu := range all {
+			ratios[i] = append(ratios[i], stat.Ratio(cpu, middle)-1)
+		}
+	}
+	var out []float64
+	for _, r := range ratios {
+		out = append(out, median(r))
+	}
+	return out
+}
+
+// deviation is that of the size that is farthest away.
+func deviation(c contest.Curve) (most float64) {
+	for _, d := range deviations(c) {
 		most = max(most, math.Abs(d))
 	}
 	return most
+}
+
+// samplesOf is how many samples every size has.
+func samplesOf(c contest.Curve) int {
+	if len(c.Points) == 0 {
+		return 0
+	}
+	n := len(c.Points[0].Samples)
+	for _, pt := range c.Points {
+		n = min(n, len(pt.Samples))
+	}
+	return n
 }
 
 func signed(share float64) string { return fmt.Sprintf("%+.0f%%", share*100) }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -90,6 +91,25 @@ func TestPeersBars(t *testing.T) {
 	r.Libraries.Engine[0].News[0] = 1
 	if got := verdicts(Peers{r}); !strings.HasPrefix(got, "MISS PASS") || !strings.HasSuffix(got, "PASS MISS PASS MISS MISS") {
 		t.Errorf("a wrong answer, an allocation, a curve that bends and a slow tail: %s", got)
+	}
+}
+
+// How flat a curve is, is told round by round: one in which the machine was busy
+// with something else does not bend it.
+func TestDeviations(t *testing.T) {
+	c := contest.Curve{Points: []contest.Point{
+		{Samples: []contest.Sample{{Server: 10}, {Server: 30}, {Server: 10}}},
+		{Samples: []contest.Sample{{Server: 11}, {Server: 33}, {Server: 11}}},
+		{Samples: []contest.Sample{{Server: 22}, {Server: 66}, {Server: 12.1}}},
+	}}
+	want := []float64{10.0/11 - 1, 0, 1}
+	for i, d := range deviations(c) {
+		if math.Abs(d-want[i]) > 1e-9 {
+			t.Errorf("size %d is %v away, want %v", i, d, want[i])
+		}
+	}
+	if d := deviation(c); d != 1 {
+		t.Errorf("the farthest is %v away", d)
 	}
 }
 

@@ -55,7 +55,7 @@ func learn(redis *redistest.Server, key string) ([]copied, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("Redis has nothing of %s", key)
+		return nil, fmt.Errorf("find %s: there is nothing of it in Redis", key)
 	}
 	return out, nil
 }

@@ -76,8 +76,11 @@ func (p Peers) writeMachine(b *strings.Builder) {
 		quick = " (**quick: a look, not a measurement**)"
 	}
 	fmt.Fprintf(b, "- Command: `%s`%s\n", r.Command, quick)
-	fmt.Fprintf(b, "- Date: %s, %d rounds of %s s a turn, seed %d\n",
-		r.Date.UTC().Format("2006-01-02 15:04 MST"), r.Rounds, digits(r.Seconds), r.Seed)
+	rounds := "1 round"
+	if r.Rounds != 1 {
+		rounds = fmt.Sprint(r.Rounds, " rounds")
+	}
+	fmt.Fprintf(b, "- Date: %s, %s of %s s a turn, seed %d\n", r.Date.UTC().Format("2006-01-02 15:04 MST"), rounds, digits(r.Seconds), r.Seed)
 	fmt.Fprintf(b, "- Machine: %s, %s, %s of memory, %s\n", m.CPU, cores(m.Cores), m.Memory, m.System)
 	fmt.Fprintf(b, "- Load average of the minute before: %s\n", m.Load)
 	fmt.Fprintf(b, "- %s, Redis %s on the same machine, over loopback\n", m.Go, r.Redis)
@@ -138,7 +141,7 @@ func (p Peers) latency() string {
 		"p99.9; callers that fail open after 3 ms, whom an answer later than that does not reach.\n\n" +
 		"The noise of the machine is in these figures: server, Redis and generator share its two cores, and others may take\n" +
 		"them. *A timer* is one of 1 ms in the generator, on a thread of its own during the same turn, and by how much it was\n" +
-		"late; no answer can be told sooner than that. Whiskers and parentheses are the least and the most of the rounds.\n")
+		"late: what the machine adds at least. Whiskers and parentheses are the least and the most of the rounds.\n")
 	for _, c := range p.Result.Latency {
 		fmt.Fprintf(&b, "\n### Latency %s\n\n%s: %s The capacity is %s/s.\n\n![Latency %s](%s)\n\n%s",
 			c.Name, c.System, c.Note, figure(c.Capacity), c.Name, loadPlot(c), latencyTable(c).Markdown())

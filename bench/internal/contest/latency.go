@@ -74,12 +74,23 @@ func (p Plan) latency(ctx context.Context, a *arena, eng []string, res *Result) 
 	return nil
 }
 
-// underShare takes a turn at a point's rate, and adds it to the point.
+// underShare takes a turn at a point's rate, and adds it to the point. A turn
+// that is refused is taken again; the last is kept as it is, with where its
+// decisions came from: late ones are what is measured.
 func (p Plan) underShare(ctx context.Context, a *arena, c contender, sys System, pt *Point) (Sample, error) {
 	warmUp, length := p.span()
-	s, err := a.take(ctx, turn{name: "latency", config: c.Config, system: sys, load: load{
-		requests: c.requests, rate: int(pt.X), warmUp: warmUp, measure: length, scrape: true,
-	}})
-	pt.Samples = append(pt.Samples, s)
-	return s, err
+	for n := 1; ; n++ {
+		s, err := a.take(ctx, turn{name: "latency", config: c.Config, system: sys, load: load{
+			requests: c.requests, rate: int(pt.X), warmUp: warmUp, measure: length, scrape: true,
+		}})
+		if err != nil {
+			return s, err
+		}
+		if err := c.check(sys, s); err != nil && n < attempts {
+			p.Log("latency: refused, once more: %v", err)
+			continue
+		}
+		pt.Samples = append(pt.Samples, s)
+		return s, nil
+	}
 }

@@ -10,16 +10,16 @@ import (
 // libraries measures Go libraries in this process, and engine.Check beside them.
 func (p Plan) libraries(ctx context.Context, _ *arena, _ []string, res *Result) error {
 	plan := measure.MemoryPlan{Keys: []int{10_000}, Cores: []int{1}, Checks: 1_500_000, Rounds: p.Rounds, Log: p.Log}
-	checks := 2_000_000
+	engines := measure.EnginePlan{Checks: 700_000, Rounds: 3 * p.Rounds, Log: p.Log} // many and short, as those of few keys
 	if p.Quick {
 		plan.Checks /= 5
-		checks /= 5
+		engines.Checks /= 5
 	}
 	memory, err := measure.Memory(plan, peer.InMemory())
 	if err != nil {
 		return err
 	}
-	engine, err := measure.Engine(ctx, measure.EnginePlan{Checks: checks, Rounds: p.Rounds, Log: p.Log}, peer.Engines())
+	engine, err := measure.Engine(ctx, engines, peer.Engines())
 	if err != nil {
 		return err
 	}

@@ -95,6 +95,7 @@ func latencyTable(c contest.Curve) Table {
 	out := Table{Head: []string{
 		"share of capacity", "requests/s", "p50 ms", "p99 ms", "p99.9 ms", "later than 3 ms",
 		fmt.Sprintf("p99 below %.0f ms", budget), "0.3 / 1.5 / 4 ms", "a timer's p99 and p99.9 ms", "server + Redis us",
+		"decided", "by the store",
 	}}
 	for _, pt := range c.Points {
 		of := func(f func(contest.Sample) float64) string { return spread(contest.Of(pt.Samples, f)) }
@@ -107,6 +108,10 @@ func latencyTable(c contest.Curve) Table {
 			fmt.Sprintf("%s, %s", digits(med(func(s contest.Sample) float64 { return s.TimerP99 })),
 				digits(med(func(s contest.Sample) float64 { return s.TimerP999 }))),
 			of(contest.Sample.CPU),
+			percent(med(func(s contest.Sample) float64 {
+				return stat.Ratio(float64(s.OK+s.Denied), float64(s.OK+s.Denied+s.Failed))
+			})),
+			percent(med(func(s contest.Sample) float64 { return s.Sources["store"] })),
 		})
 	}
 	return out

@@ -86,7 +86,7 @@ func scenarios(engines []string) []Scenario {
 		}, {
 			Name: Secured, Config: ample,
 			Note: "TLS 1.3 with ALPN, an ECDSA certificate on P-256, four connections that stay: what encryption costs a decision. " +
-				"Those with TLS are held against the peer with TLS. In memory there is no peer; it shows encryption by itself.",
+				"Those with TLS are held against the peer with TLS. The peer has no counters in memory: Weir with its own is held against the same.",
 			Systems: []System{peerTuned(), secured(peerTuned()), inRedis, secured(inRedis), inMemory, secured(inMemory)},
 			Record:  uniform(10_000, "tenant"), Redis: true,
 		},

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net"
+	"net/http"
 	"strings"
 	"time"
 
@@ -44,7 +45,7 @@ func (s *server) fastDoor(l net.Listener, envoy *rls.Server, rest *grpc.Server, 
 			weirv1.Limiter_Check_FullMethodName:                   native.NewLane(s.engine),
 			healthv1.Health_Check_FullMethodName:                  status,
 		}),
-		Fallback: rest, Pool: pool, TLS: secured.config,
+		Fallback: sayEncodings(rest), Pool: pool, TLS: secured.config,
 		MaxMessage: maxMessage, MaxStreams: maxStreams, MaxHeaderBytes: maxFields, HandshakeTimeout: headerTimeout,
 		IdleTimeout: idleStreams,
 		Hooks:       hooks,
@@ -89,4 +90,16 @@ func (t *doorTLS) lanes(methods map[string]unary.Method) map[string]fastlane.Han
 		}
 	}
 	return all
+}
+
+// sayEncodings has answers to requests in a compression say which are known, as
+// the protocol of gRPC wants it of who refuses one: none. grpc-go refuses them
+// and leaves that out.
+func sayEncodings(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if e := r.Header.Get("Grpc-Encoding"); e != "" && e != "identity" {
+			w.Header().Set("Grpc-Accept-Encoding", "identity")
+		}
+		next.ServeHTTP(w, r)
+	})
 }

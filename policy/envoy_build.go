@@ -28,6 +28,7 @@ func (b *envoyBuilder) add(level envoyLevel, up *envoyNode, d *EnvoyDescriptor, 
 	n := &envoyNode{up: up, key: d.Key, value: d.Value, at: d.At, shares: d.ShareThreshold, valueToMetric: d.ValueToMetric}
 	s.add(n)
 	n.free, n.hides = freeOf(n, up), b.hidesOf(n, up)
+	n.counts = n.counting()
 	path += "." + d.composite()
 	if d.limited() {
 		b.addRule(n, d, path)
@@ -87,7 +88,7 @@ func (b *envoyBuilder) addRule(n *envoyNode, d *EnvoyDescriptor, path string) {
 	r.ID = escapeID(path[len(b.domain.name)+1:])
 	n.rule, n.name = r, b.number(r.Name)
 	for _, name := range r.Replaces {
-		n.replaces = append(n.replaces, b.number(name))
+		n.replaced, n.replaces = append(n.replaced, b.number(name)), true
 	}
 	r.Scope, r.private = scopeOf(n), slices.Contains(n.hides, true)
 	for at := n; at != nil; at = at.up {
@@ -129,9 +130,11 @@ func (b *envoyBuilder) finish(level envoyLevel) {
 		b.checkReach(s)
 		for _, n := range s.exact {
 			b.finish(n.below)
+			n.next = newStep(n.below)
 		}
 		if s.bare != nil {
 			b.finish(s.bare.below)
+			s.bare.next = newStep(s.bare.below)
 		}
 	}
 }
@@ -172,7 +175,7 @@ func (b *envoyBuilder) checkReplaces() {
 		given[n.name] = true
 	}
 	for _, n := range b.nodes {
-		for i, name := range n.replaces {
+		for i, name := range n.replaced {
 			if !given[name] {
 				b.warn(n.rule.At, "replaces-nothing", fmt.Sprintf("no limit of the domain has the name '%s'", shorten(n.rule.Replaces[i])),
 					"replaces takes the name: of another rate_limit")

@@ -16,7 +16,7 @@ const overrideID = "%override"
 // compileEnvoy compiles the Envoy files among files, by domain. A file that
 // cannot stand beside those before it is left out; its problems name it.
 func compileEnvoy(files []*File, o Options) (map[string]*envoyDomain, []Problem) {
-	c := &envoyCompiler{compat: o.EnvoyCompat, shadow: o.EnvoyShadow, quota: o.EnvoyQuota, lease: o.Lease, byDefault: weir.SlidingWindow, private: o.private(), meters: map[weir.Limit]*weir.Meter{}}
+	c := &envoyCompiler{compat: o.EnvoyCompat, shadow: o.EnvoyShadow, quota: o.EnvoyQuota, lease: o.Lease, byDefault: weir.SlidingWindow, private: o.private(), meters: map[weir.Limit]*weir.Meter{}, lists: map[*weir.Meter][]*weir.Meter{}}
 	if o.EnvoyCompat {
 		c.byDefault = weir.FixedWindow
 	}
@@ -36,6 +36,7 @@ type envoyCompiler struct {
 	byDefault weir.Algorithm
 	private   []string
 	meters    map[weir.Limit]*weir.Meter // one per limit, however many rules have it
+	lists     map[*weir.Meter][]*weir.Meter
 	problems  []Problem
 }
 
@@ -103,6 +104,7 @@ func (c *envoyCompiler) domain(name string, files []*EnvoyFile) *envoyDomain {
 		}
 	}
 	b.finish(b.domain.top)
+	b.domain.first = newStep(b.domain.top)
 	b.tellApart()
 	b.checkReplaces()
 	b.addOverride()
@@ -149,6 +151,13 @@ func (c *envoyCompiler) rule(domain string, d *EnvoyDescriptor) *Rule {
 	}
 	if r.Denies {
 		r.Windows = nil // what never passes need not be counted
+	}
+	if len(r.Windows) == 1 { // one list for all rules with this limit: it is in the cache
+		m := r.Windows[0]
+		if c.lists[m] == nil {
+			c.lists[m] = r.Windows
+		}
+		r.Windows = c.lists[m]
 	}
 	r.Lease = c.lease && leasesEnvoy(r)
 	return r

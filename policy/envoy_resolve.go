@@ -14,7 +14,7 @@ func (d *envoyDomain) resolve(r *weir.Request, p *Plan) error {
 	for i := range r.Descriptors {
 		m := d.match(&r.Descriptors[i])
 		p.Descriptors = append(p.Descriptors, m)
-		replacing = replacing || m.Rule != nil && len(m.node.replaces) > 0
+		replacing = replacing || m.Rule != nil && m.node.replaces
 	}
 	if replacing {
 		replace(p.Descriptors)
@@ -36,7 +36,7 @@ func (d *envoyDomain) match(of *weir.Descriptor) Matched {
 	if of.Limit != nil {
 		return Matched{Rule: d.override.rule, node: d.override}
 	}
-	n, _ := d.find(of.Pairs)
+	n := d.locate(of.Pairs)
 	if n == nil || n.rule == nil {
 		return Matched{}
 	}
@@ -50,7 +50,7 @@ func replace(ms []Matched) {
 		if ms[i].node == nil {
 			continue
 		}
-		for _, name := range ms[i].node.replaces {
+		for _, name := range ms[i].node.replaced {
 			for j := range ms {
 				m := &ms[j]
 				if m.Rule != nil && !m.Unlimited && m.node.name == name {
@@ -75,15 +75,15 @@ func (d *envoyDomain) charge(r *weir.Request, p *Plan, i int) error {
 		m.denies(&m.Rule.Zero, of, cost)
 		return nil
 	}
-	free, mode := m.node.free, modeOf(m.Rule, of.Refund, of.Spent)
-	switch {
-	case len(free) == 0:
+	mode := modeOf(m.Rule, of.Refund, of.Spent)
+	switch by := m.node.counts; {
+	case by == countsOne:
 		return p.chargePlain(m.Rule, m.Rule.Windows, i, mode, cost, m.Rule.ID)
-	case len(free) == 1 && !m.node.hides[0]:
-		return p.chargePlain(m.Rule, m.Rule.Windows, i, mode, cost, of.Pairs[free[0]].Value)
+	case by != countsApart:
+		return p.chargePlain(m.Rule, m.Rule.Windows, i, mode, cost, of.Pairs[by].Value)
 	}
 	p.parts = p.parts[:0]
-	for k, j := range free {
+	for k, j := range m.node.free {
 		p.parts = append(p.parts, part{of.Pairs[j].Name, of.Pairs[j].Value, m.node.hides[k]})
 	}
 	return p.charge(m.Rule, m.Rule.Windows, i, mode, cost, p.locate(p.parts))

@@ -10,6 +10,7 @@ import (
 type envoyDomain struct {
 	name     string
 	top      envoyLevel
+	first    step       // top, compiled
 	rules    []*Rule    // in the order written; that of override is last
 	override *envoyNode // outside of the tree; stands for limits that requests bring along
 	private  []string
@@ -27,21 +28,58 @@ type envoySiblings struct {
 
 // envoyNode is a descriptor of the configuration.
 type envoyNode struct {
+	// What a request needs on its way is one cache line.
+	rule     *Rule // nil: a passage, or a whitelist
+	next     step  // below, compiled
+	name     int32 // of the limit, numbered from 1 in the domain; 0 for none
+	counts   counting
+	replaces bool // others, when it matches
+
 	up         *envoyNode // nil at the top
 	key, value string     // as written
 	at         Position
 	below      envoyLevel
-	rule       *Rule // nil: a passage, or a whitelist
 	metric     string
 
 	// free are the positions, on the way from the top to here, of entries whose
 	// value the rule's id does not tell: counters differ by them.
 	free          []int32
 	hides         []bool  // which of free are private
-	name          int32   // of the limit, numbered from 1 in the domain; 0 for none
-	replaces      []int32 // such numbers
+	replaced      []int32 // numbers of names
 	shares        bool    // share_threshold
 	valueToMetric bool
+	_             [16]byte // to whole cache lines
+}
+
+// counting is what tells the counters of a rule apart: the position of the one
+// entry that does, if it is not private, or one of these.
+type counting int8
+
+const (
+	countsOne   counting = -1 // nothing: there is one
+	countsApart counting = -2 // several entries, or a private one: see free and hides
+)
+
+func (n *envoyNode) counting() counting {
+	switch {
+	case len(n.free) == 0:
+		return countsOne
+	case len(n.free) == 1 && !n.hides[0]:
+		return counting(n.free[0])
+	}
+	return countsApart
+}
+
+// locate returns the node of the last pair, or nil when the tree has none.
+func (d *envoyDomain) locate(pairs []weir.Pair) (n *envoyNode) {
+	at := &d.first
+	for i := range pairs {
+		if n = at.find(&pairs[i]); n == nil {
+			return nil
+		}
+		at = &n.next
+	}
+	return n
 }
 
 // find returns the node of the last pair, or nil when the tree has none, and

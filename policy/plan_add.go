@@ -134,9 +134,14 @@ type keyRest struct {
 // rest returns what was prepared for m, or nothing: an override has limits of
 // its own.
 func (r *Rule) rest(m *weir.Meter) string {
-	for i := range r.rests {
-		if r.rests[i].meter == m {
-			return r.rests[i].rest
+	if r.first.meter == m {
+		return r.first.rest
+	}
+	if r.others != nil {
+		for i := range *r.others {
+			if other := &(*r.others)[i]; other.meter == m {
+				return other.rest
+			}
 		}
 	}
 	return ""
@@ -149,10 +154,19 @@ const maxRests = 8
 // prepare makes the rests of the keys under these limits.
 func (r *Rule) prepare(meters []*weir.Meter) {
 	for _, m := range meters {
-		if len(r.rests) < maxRests && r.rest(m) == "" {
-			k := key.Key{Domain: r.Domain, Rule: r.ID, Algorithm: m.Limit.Algorithm, Window: m.Limit.Window}
-			r.rests = append(r.rests, keyRest{m, string(key.AppendRest(nil, &k))})
+		if r.rest(m) != "" || r.others != nil && len(*r.others) == maxRests {
+			continue
 		}
+		k := key.Key{Domain: r.Domain, Rule: r.ID, Algorithm: m.Limit.Algorithm, Window: m.Limit.Window}
+		rest := keyRest{m, string(key.AppendRest(nil, &k))}
+		if r.first.meter == nil {
+			r.first = rest
+			continue
+		}
+		if r.others == nil {
+			r.others = new([]keyRest)
+		}
+		*r.others = append(*r.others, rest)
 	}
 }
 

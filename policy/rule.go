@@ -26,43 +26,44 @@ type Position struct {
 
 // Rule is one compiled rule: what matched requests are charged.
 type Rule struct {
+	// What every decision under the rule needs comes first, in two cache lines:
+	// with many rules the wait for them is most of what one costs.
+
 	// ID names the rule in decisions and metrics, and is unique in its domain:
 	// a policy's id, or the dotted path of an Envoy descriptor (key_value.key).
-	ID     string
-	Index  int32 // numbers the rules of a Set from 0; see Set.Rules
-	Domain string
-	Name   string // Envoy's rate_limit.name; else the ID
-	At     Position
-
+	ID   string
+	Name string // Envoy's rate_limit.name; else the ID
 	// Windows are the limits, in the order written; each is one charge. Empty
 	// when Unlimited, and when limits depend on a plan: see ByPlan.
-	Windows []*weir.Meter
-	// ByPlan are the limits of each plan; the request's plan picks one, else
-	// Windows apply.
-	ByPlan map[string][]*weir.Meter
+	Windows   []*weir.Meter
+	Index     int32     // numbers the rules of a Set from 0; see Set.Rules
+	Mode      weir.Mode // Enforce or Shadow; Always in Envoy compatibility
+	Fail      FailMode
+	Quota     bool           // Envoy's quota_mode: denies only when all quota rules do
+	CountsAll bool           // in Envoy compatibility: counts what does not fit and what another rule denies too
+	Metadata  map[string]any // Envoy: merged into dynamic_metadata
+	Deadline  time.Duration  // 0: the engine's
+	Scope     string         // the dimensions that share a counter, joined by commas
+	first     keyRest        // of the first limit it was compiled with
 
-	Mode      weir.Mode  // Enforce or Shadow; Always in Envoy compatibility
-	CountsAll bool       // in Envoy compatibility: counts what does not fit and what another rule denies too
-	Quota     bool       // Envoy's quota_mode: denies only when all quota rules do
-	Unlimited bool       // matches, is not counted, always passes
-	Denies    bool       // Envoy's requests_per_unit 0: matches, is not counted, never passes
-	Zero      weir.Limit // when it Denies: the limit as written, Count 0
-	Replaces  []string   // names of rules that this one takes the place of
+	Unlimited bool // matches, is not counted, always passes
+	Denies    bool // Envoy's requests_per_unit 0: matches, is not counted, never passes
+	Lease     bool // units of a counter may be taken ahead by whoever asks for many
+	Sheds     bool // a denial is the service's doing: 503, not 429
+	FailSet   bool // Fail was written down, not defaulted
+	private   bool // counters differ by a private value
 
-	Lease bool // units of a counter may be taken ahead by whoever asks for many
-	Sheds bool // a denial is the service's doing: 503, not 429
-
-	Fail     FailMode
-	FailSet  bool          // written down, not defaulted
-	Deadline time.Duration // 0: the engine's
-
-	Scope          string         // the dimensions that share a counter, joined by commas
-	Metadata       map[string]any // Envoy: merged into dynamic_metadata
 	DetailedMetric bool
 	ValueToMetric  bool
 
-	private bool      // counters differ by a private value
-	rests   []keyRest // of the limits it was compiled with
+	Domain string
+	At     Position
+	// ByPlan are the limits of each plan; the request's plan picks one, else
+	// Windows apply.
+	ByPlan   map[string][]*weir.Meter
+	Zero     weir.Limit // when it Denies: the limit as written, Count 0
+	Replaces []string   // names of rules that this one takes the place of
+	others   *[]keyRest // of the other limits; a pointer, so that a rule is whole cache lines
 }
 
 // Problem is something wrong, or doubtful, in what was written.

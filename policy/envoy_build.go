@@ -15,17 +15,29 @@ type envoyBuilder struct {
 	domain *envoyDomain
 	nodes  []*envoyNode     // those with a rule, in the order written
 	names  map[string]int32 // of limits
+	words  map[string]string
+}
+
+// word is one text for all of the same: requests compare it, and so it is in the
+// cache.
+func (b *envoyBuilder) word(text string) string {
+	if one, ok := b.words[text]; ok {
+		return one
+	}
+	b.words[text] = text
+	return text
 }
 
 // add puts d and what is below it into a level. path is where the level stands,
 // the domain first.
 func (b *envoyBuilder) add(level envoyLevel, up *envoyNode, d *EnvoyDescriptor, path string) {
-	s := level[d.Key]
+	key := b.word(d.Key)
+	s := level[key]
 	if s == nil {
 		s = &envoySiblings{}
-		level[d.Key] = s
+		level[key] = s
 	}
-	n := &envoyNode{up: up, key: d.Key, value: d.Value, at: d.At, shares: d.ShareThreshold, valueToMetric: d.ValueToMetric}
+	n := &envoyNode{up: up, key: key, value: d.Value, at: d.At, shares: d.ShareThreshold, valueToMetric: d.ValueToMetric}
 	s.add(n)
 	n.free, n.hides = freeOf(n, up), b.hidesOf(n, up)
 	n.counts = n.counting()
@@ -130,13 +142,24 @@ func (b *envoyBuilder) finish(level envoyLevel) {
 		b.checkReach(s)
 		for _, n := range s.exact {
 			b.finish(n.below)
-			n.next = newStep(n.below)
 		}
 		if s.bare != nil {
 			b.finish(s.bare.below)
-			s.bare.next = newStep(s.bare.below)
 		}
 	}
+}
+
+// compile makes the steps of a level, those below it first.
+func (b *envoyBuilder) compile(level envoyLevel) step {
+	for _, s := range level {
+		for _, n := range s.exact {
+			n.next = b.compile(n.below)
+		}
+		if s.bare != nil {
+			s.bare.next = b.compile(s.bare.below)
+		}
+	}
+	return newStep(level)
 }
 
 // tellApart makes ids unique. Siblings have different names, so that two paths

@@ -96,7 +96,7 @@ func (c *envoyCompiler) domain(name string, files []*EnvoyFile) *envoyDomain {
 	b := &envoyBuilder{
 		envoyCompiler: c,
 		domain:        &envoyDomain{name: name, top: envoyLevel{}, private: c.private},
-		names:         map[string]int32{},
+		names:         map[string]int32{}, words: map[string]string{},
 	}
 	for _, f := range files {
 		for i := range f.Descriptors {
@@ -104,8 +104,8 @@ func (c *envoyCompiler) domain(name string, files []*EnvoyFile) *envoyDomain {
 		}
 	}
 	b.finish(b.domain.top)
-	b.domain.first = newStep(b.domain.top)
 	b.tellApart()
+	b.domain.first = b.compile(b.domain.top)
 	b.checkReplaces()
 	b.addOverride()
 	return b.domain

@@ -2,9 +2,11 @@ package policy
 
 import (
 	"encoding/binary"
-	"hash/maphash"
+	"math/bits"
+	"unsafe"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/prefetch"
 )
 
 // A request goes down the tree by steps: what a level is compiled to when it is
@@ -85,28 +87,59 @@ func (x *siblingIndex) find(value string) *envoyNode {
 // exactIndex is a hash table of nodes by value: open addressing, linear probing,
 // at most half full. Short values stand in it.
 type exactIndex struct {
-	seed  maphash.Seed
 	slots []exactSlot // a power of two
 }
 
-// exactSlot is half a cache line.
+// exactSlot is a cache line.
 type exactSlot struct {
-	node *envoyNode // nil: the slot is free
-	size uint8      // of the value, or longValue
-	text [23]byte   // the value, or its hash
+	node  *envoyNode // nil: the slot is free
+	ahead ahead
+	size  uint8    // of the value, or longValue
+	text  [31]byte // the value, or its hash
 }
 
 const longValue = 255
+
+// ahead is the memory that a request needs that goes on from a node: that of the
+// node below which takes any value, or else of the node itself. It is asked for
+// at once, and not found step by step.
+type ahead struct {
+	node *envoyNode
+	rule *Rule
+	rest *byte
+}
+
+func aheadOf(n *envoyNode) ahead {
+	if bare := n.next.some.bare; bare != nil {
+		n = bare
+	}
+	a := ahead{node: n, rule: n.rule}
+	if n.rule != nil {
+		a.rest = unsafe.StringData(n.rule.first.rest)
+	}
+	return a
+}
+
+// farSlots: the rules of a smaller table are in the cache, and need not be
+// fetched.
+const farSlots = 512
+
+func (s *exactSlot) fetch() {
+	prefetch.Lines(uintptr(unsafe.Pointer(s.node)))
+	prefetch.Lines(uintptr(unsafe.Pointer(s.ahead.node)))
+	prefetch.Lines(uintptr(unsafe.Pointer(s.ahead.rule)))
+	prefetch.Lines(uintptr(unsafe.Pointer(s.ahead.rest)))
+}
 
 func newExactIndex(nodes map[string]*envoyNode) *exactIndex {
 	n := 2
 	for n < 2*len(nodes) {
 		n *= 2
 	}
-	x := &exactIndex{seed: maphash.MakeSeed(), slots: make([]exactSlot, n)}
+	x := &exactIndex{slots: make([]exactSlot, n)}
 	for value, node := range nodes {
-		s := exactSlot{node: node, size: longValue}
-		hash := maphash.String(x.seed, value)
+		s := exactSlot{node: node, ahead: aheadOf(node), size: longValue}
+		hash := hashOf(value)
 		if len(value) <= len(s.text) {
 			s.size = uint8(copy(s.text[:], value))
 		} else {
@@ -121,16 +154,42 @@ func newExactIndex(nodes map[string]*envoyNode) *exactIndex {
 	return x
 }
 
+// hashOf spreads values over a table. It has no secret: what is in the table is
+// the operator's, and callers only look there.
+func hashOf(text string) uint64 {
+	const a, b = 0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9
+	h := uint64(len(text)) * a
+	for len(text) >= 8 {
+		hi, lo := bits.Mul64(h^eight(text), b)
+		h, text = hi^lo, text[8:]
+	}
+	last := uint64(0)
+	for i := range len(text) {
+		last = last<<8 | uint64(text[i])
+	}
+	hi, lo := bits.Mul64(h^last^a, b)
+	return hi ^ lo
+}
+
+// eight are the first eight bytes as a number.
+func eight(text string) uint64 {
+	return uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 |
+		uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
+}
+
 func (x *exactIndex) home(hash uint64) int { return int(hash & uint64(len(x.slots)-1)) }
 
 func (x *exactIndex) find(value string) *envoyNode {
-	hash := maphash.String(x.seed, value)
+	hash := hashOf(value)
 	for i := x.home(hash); ; i = (i + 1) & (len(x.slots) - 1) {
 		s := &x.slots[i]
 		if s.node == nil {
 			return nil
 		}
 		if s.holds(value, hash) {
+			if len(x.slots) >= farSlots {
+				s.fetch()
+			}
 			return s.node
 		}
 	}

@@ -17,6 +17,7 @@ var (
 		"internal/breaker",
 		"internal/key",
 		"internal/line",
+		"internal/prefetch",
 		"internal/pseudonym",
 		"internal/respond",
 		"internal/yamldoc",

@@ -7,6 +7,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/weirlimit/weir/internal/nowait"
 )
 
 // conn is one connection.
@@ -15,6 +17,7 @@ type conn struct {
 	raw    net.Conn // what was accepted: closing it never waits
 	nc     net.Conn // the same, or TLS over it; of mu until the handshake is done
 	tls    *tls.ConnectionState
+	direct *nowait.Conn  // nil: only the reader and the writer write
 	wake   chan struct{} // for the writer; see write.go
 
 	// Of the goroutine that reads.
@@ -82,6 +85,9 @@ func newConn(s *Server, nc net.Conn) *conn {
 		send: defaultWindow, peerWindow: defaultWindow, recv: connWindow,
 		idleSince: s.tick.Load(),
 	}
+	if s.o.TLS == nil {
+		cn.direct = nowait.New(nc)
+	}
 	cn.changed = sync.NewCond(&cn.mu)
 	return cn
 }
@@ -142,7 +148,7 @@ func (cn *conn) start() error {
 
 // read reads once. A buffer that was filled doubles: more is waiting, or a frame
 // does not fit.
-func (cn *conn) read() error {
+func (cn *conn) read() (err error) {
 	switch {
 	case cn.filled && len(cn.in) < mostRead:
 		grown := make([]byte, 2*len(cn.in))
@@ -152,7 +158,12 @@ func (cn *conn) read() error {
 		cn.w = copy(cn.in, cn.in[cn.r:cn.w])
 		cn.r = 0
 	}
-	n, err := cn.nc.Read(cn.in[cn.w:])
+	n := 0
+	if cn.direct != nil {
+		n, err = cn.direct.Read(cn.in[cn.w:])
+	} else {
+		n, err = cn.nc.Read(cn.in[cn.w:])
+	}
 	cn.w += n
 	cn.filled = cn.w == len(cn.in)
 	cn.now = time.Now()

@@ -13,23 +13,16 @@ func (cn *conn) flushLocked() error {
 	}
 	cn.writing = true
 	for len(cn.out) > 0 && !cn.dead {
-		b := cn.out
-		cn.out = cn.spare[:0]
-		cn.writeSince = cn.server.tick.Load()
+		b := cn.takeLocked()
 		cn.mu.Unlock()
-		_, err := cn.nc.Write(b)
+		err := cn.writeAll(b)
 		cn.mu.Lock()
-		cn.spare = nil
-		if cap(b) <= keepBuffer {
-			cn.spare = b[:0]
-		}
 		if err != nil {
 			cn.writing = false
-			cn.dieLocked()
-			_ = cn.raw.Close() // and the reader ends
+			cn.brokenLocked()
 			return err
 		}
-		cn.changed.Broadcast()
+		cn.gaveLocked(b)
 	}
 	if cn.closing && !cn.halfClosed && !cn.dead {
 		cn.halfClosed = true
@@ -39,6 +32,40 @@ func (cn *conn) flushLocked() error {
 	}
 	cn.writing = false
 	return nil
+}
+
+// writeAll waits for the peer to take b.
+func (cn *conn) writeAll(b []byte) error {
+	if cn.direct != nil {
+		n, err := cn.direct.TryWrite(b)
+		if b = b[n:]; err != nil || len(b) == 0 {
+			return err
+		}
+	}
+	_, err := cn.nc.Write(b)
+	return err
+}
+
+// takeLocked takes what is to be written.
+func (cn *conn) takeLocked() []byte {
+	b := cn.out
+	cn.out, cn.spare = cn.spare[:0], nil
+	cn.writeSince = cn.server.tick.Load()
+	return b
+}
+
+// gaveLocked takes back the buffer of what was written.
+func (cn *conn) gaveLocked(b []byte) {
+	if cap(b) <= keepBuffer {
+		cn.spare = b[:0]
+	}
+	cn.changed.Broadcast()
+}
+
+// brokenLocked ends a connection that cannot be written to.
+func (cn *conn) brokenLocked() {
+	cn.dieLocked()
+	_ = cn.raw.Close() // and the reader ends
 }
 
 // closeWrite says that nothing follows, where a connection can.
@@ -52,18 +79,28 @@ func closeWrite(nc net.Conn) {
 const keepBuffer = 128 << 10
 
 // unlockAndWake unlocks, after something was appended by a goroutine that may
-// not wait for the peer: the writer is woken unless somebody writes anyway.
+// not wait for the peer: somebody is to write it, unless one does anyway.
 func (cn *conn) unlockAndWake() {
-	wake := (len(cn.out) > 0 || cn.closing && !cn.halfClosed) && !cn.corked && !cn.writing && !cn.woken && !cn.dead
-	if wake {
-		cn.woken = true
-		if !cn.writer {
-			cn.writer = true
-			go cn.write()
-		}
-		cn.wake <- struct{}{} // has room: nobody else is between here and woken
+	if !cn.woken && !cn.idleLocked() {
+		cn.wakeLocked()
 	}
 	cn.mu.Unlock()
+}
+
+// idleLocked tells whether there is nothing to write, or somebody who does: the
+// reader does when it is through.
+func (cn *conn) idleLocked() bool {
+	return len(cn.out) == 0 && (!cn.closing || cn.halfClosed) || cn.corked || cn.writing || cn.dead
+}
+
+// wakeLocked wakes the writer.
+func (cn *conn) wakeLocked() {
+	cn.woken = true
+	if !cn.writer {
+		cn.writer = true
+		go cn.write()
+	}
+	cn.wake <- struct{}{} // has room: nobody else is between here and woken
 }
 
 // write writes what was answered later, a batch at a time.

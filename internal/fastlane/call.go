@@ -93,7 +93,7 @@ func (c *Call) Buffer() []byte {
 
 // Reply answers with a message, which is copied.
 func (c *Call) Reply(msg []byte) {
-	if c.turn.Load() == serving {
+	if len(msg) <= mostAtOnce && c.turn.Load() == serving {
 		c.keep(msg)
 		if c.turn.CompareAndSwap(serving, answeredAtOnce) {
 			return
@@ -102,7 +102,7 @@ func (c *Call) Reply(msg []byte) {
 	cn := c.conn
 	cn.mu.Lock()
 	if c.openLocked() {
-		if len(msg) > cap(c.scratch) && c.scratch != nil && len(msg) <= keepScratch {
+		if len(msg) > cap(c.scratch) && c.scratch != nil && len(msg) <= 64<<10 {
 			c.scratch = make([]byte, 0, 2*len(msg)) // the next answer is likely as long
 		}
 		cn.replyLocked(c, msg)
@@ -119,8 +119,9 @@ func (c *Call) keep(msg []byte) {
 	c.scratch = append(c.scratch[:0], msg...)
 }
 
-// keepScratch is how large a buffer for answers a free call may hold.
-const keepScratch = 64 << 10
+// mostAtOnce is how long an answer may be to wait in scratch: those of a read wait
+// together, and longer ones would be held twice.
+const mostAtOnce = 4 << 10
 
 // openLocked tells whether the call waits for its answer.
 func (c *Call) openLocked() bool { return !c.answered && c.turn.Load() != answeredAtOnce }

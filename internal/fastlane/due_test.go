@@ -14,7 +14,7 @@ import (
 // way there is: each gets its own answer, and its neighbours theirs.
 func TestServedTogether(t *testing.T) {
 	var panics sync.Map
-	long := strings.Repeat("long", 1000)
+	long := strings.Repeat("long", mostAtOnce/4+1)
 	later := make(chan func(), 100)
 	handler := HandlerFunc(func(c *Call, msg []byte) {
 		text := string(msg)

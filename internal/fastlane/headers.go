@@ -169,9 +169,6 @@ func (cn *conn) forgetLocked(c *Call) {
 	if cap(c.pending) > keepMessage {
 		c.pending = nil
 	}
-	if cap(c.scratch) > 2*keepScratch {
-		c.scratch = nil
-	}
 	c.after, cn.free = cn.free, c
 }
 

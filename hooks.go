@@ -15,6 +15,11 @@ type Hooks struct {
 	Panicked func(what string)
 	// StoreCall is called once per round trip of a store.
 	StoreCall func(c StoreCall)
+	// Answering is called before a store calls back for the requests of a round
+	// trip, and Answered after the last, on the same goroutine: who passes the
+	// answers on may so do it once for all. Both or none are set. There may be
+	// several at the same time, and a store may call back without them.
+	Answering, Answered func()
 	// Breaker is called when a shard's breaker changes its state, in the order of
 	// the changes. It must not call the store: the shard is locked meanwhile.
 	Breaker func(shard string, state BreakerState)

@@ -125,6 +125,7 @@ func (s *shard) land(f *flight, began time.Time, took time.Duration) {
 	s.keyCap.observe(f.keys.len(), f.script)
 	var elsewhere []*item
 	late, admitted := 0, int64(0)
+	s.store.answering()
 	for gi := range f.groups {
 		g := &f.groups[gi]
 		if !f.reachable(g) {
@@ -145,6 +146,7 @@ func (s *shard) land(f *flight, began time.Time, took time.Duration) {
 			}
 		}
 	}
+	s.store.answered()
 	f.audit(admitted)
 	s.report(f, took, late, nil)
 	for i, it := range items {
@@ -158,6 +160,19 @@ func (s *shard) land(f *flight, began time.Time, took time.Duration) {
 		for _, it := range elsewhere {
 			s.store.resend(it)
 		}
+	}
+}
+
+// answering and answered stand around the answers of a flight.
+func (s *Store) answering() {
+	if hook := s.opts.Hooks.Answering; hook != nil {
+		hook()
+	}
+}
+
+func (s *Store) answered() {
+	if hook := s.opts.Hooks.Answered; hook != nil {
+		hook()
 	}
 }
 

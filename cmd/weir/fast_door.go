@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/experimental"
 	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 
+	"github.com/weirlimit/weir"
 	weirv1 "github.com/weirlimit/weir/api/weir/v1"
 	"github.com/weirlimit/weir/internal/admin"
 	"github.com/weirlimit/weir/internal/fastlane"
@@ -45,7 +46,7 @@ func (s *server) fastDoor(l net.Listener, envoy *rls.Server, rest *grpc.Server, 
 			weirv1.Limiter_Check_FullMethodName:                   native.NewLane(s.engine),
 			healthv1.Health_Check_FullMethodName:                  status,
 		}),
-		Fallback: sayEncodings(rest), Pool: pool, TLS: secured.config,
+		Fallback: sayEncodings(rest), Pool: pool, Cork: s.cork, TLS: secured.config,
 		MaxMessage: maxMessage, MaxStreams: maxStreams, MaxHeaderBytes: maxFields, HandshakeTimeout: headerTimeout,
 		IdleTimeout: idleStreams,
 		Hooks:       hooks,
@@ -70,6 +71,16 @@ func (f *engineFlags) pool() (*fastlane.Pool, []grpc.ServerOption) {
 	}
 	p := fastlane.NewPool()
 	return p, []grpc.ServerOption{experimental.BufferPool(p)}
+}
+
+// corked returns h with the hooks by which answers of one round trip are written
+// together, and the cork they pull.
+func (f *engineFlags) corked(h weir.Hooks, cork **fastlane.Cork) weir.Hooks {
+	if f.grpc == engineFast {
+		*cork = new(fastlane.Cork)
+		h.Answering, h.Answered = (*cork).Begin, (*cork).End
+	}
+	return h
 }
 
 // lanes are methods behind a listener: calls without a certificate are refused

@@ -14,6 +14,7 @@ import (
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/engine"
 	"github.com/weirlimit/weir/internal/admin"
+	"github.com/weirlimit/weir/internal/fastlane"
 	"github.com/weirlimit/weir/internal/forwardauth"
 	"github.com/weirlimit/weir/internal/local"
 	"github.com/weirlimit/weir/internal/obs"
@@ -31,7 +32,8 @@ type server struct {
 	engine  *engine.Engine
 	ring    func() *pseudonym.Ring // what private values are named by
 	metrics *obs.Metrics
-	tier    *local.Tier // nil with counters in memory
+	tier    *local.Tier    // nil with counters in memory
+	cork    *fastlane.Cork // nil when grpc-go serves all
 	health  *admin.Health
 	loader  *policyfile.Loader // nil when the sample is served
 
@@ -73,7 +75,7 @@ func newServer(ctx context.Context, sys system, f *serveFlags, log *slog.Logger)
 	if err := s.loadSalts(); err != nil {
 		return nil, err
 	}
-	hooks := s.watch.hooks(s.metrics.Hooks())
+	hooks := f.engine.corked(s.watch.hooks(s.metrics.Hooks()), &s.cork)
 	f.redis.deadline, f.redis.memoryKeys = f.deadline, f.memory.keys
 	store, where, err := f.redis.openFor(ctx, peerPassword(sys.lookupEnv), hooks, f.peer.prefix)
 	if err != nil {

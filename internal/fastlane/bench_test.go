@@ -94,13 +94,17 @@ func TestAllocations(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	_, addr := start(t, Options{Methods: map[string]Handler{echoPath: echo, "/test.Echo/Later": answerLater(t)}})
+	k := new(Cork)
+	_, addr := start(t, Options{Cork: k, Methods: map[string]Handler{
+		echoPath: echo, "/test.Echo/Later": answerLater(t, nil), "/test.Echo/Together": answerLater(t, k),
+	}})
 	for _, c := range []struct {
 		name, path string
 		more       []string
 	}{
 		{"at once", echoPath, nil},
 		{"later", "/test.Echo/Later", nil},
+		{"later, together", "/test.Echo/Together", nil},
 		{"with a timeout", echoPath, []string{"grpc-timeout", "99m"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -128,12 +132,23 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// answerLater answers from another goroutine without allocating.
-func answerLater(tb testing.TB) Handler {
+// answerLater answers from another goroutine without allocating, with a cork all
+// that have come.
+func answerLater(tb testing.TB, k *Cork) Handler {
 	calls := make(chan *Call, 1024)
 	go func() {
 		for c := range calls {
+			if k != nil {
+				k.Begin()
+			}
 			c.Reply(append(c.Buffer(), "answered"...))
+			for range len(calls) {
+				c := <-calls
+				c.Reply(append(c.Buffer(), "answered"...))
+			}
+			if k != nil {
+				k.End()
+			}
 		}
 	}()
 	tb.Cleanup(func() { close(calls) })
@@ -155,18 +170,20 @@ func BenchmarkEcho(b *testing.B) {
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*pipelined), "ns/call")
 		b.ReportMetric(float64(cpuTime()-before)/float64(b.N*pipelined), "cpu-ns/call")
 	}
+	k := new(Cork)
 	serve := func(b *testing.B, h Handler) string {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			b.Fatal(err)
 		}
-		s := New(Options{Methods: map[string]Handler{echoPath: h}})
+		s := New(Options{Cork: k, Methods: map[string]Handler{echoPath: h}})
 		go func() { _ = s.Serve(l) }()
 		b.Cleanup(func() { _ = s.Close() })
 		return l.Addr().String()
 	}
 	b.Run("fastlane", func(b *testing.B) { run(b, serve(b, echo), echoPath) })
-	b.Run("fastlane-later", func(b *testing.B) { run(b, serve(b, answerLater(b)), echoPath) })
+	b.Run("fastlane-later", func(b *testing.B) { run(b, serve(b, answerLater(b, nil)), echoPath) })
+	b.Run("fastlane-together", func(b *testing.B) { run(b, serve(b, answerLater(b, k)), echoPath) })
 	b.Run("fastlane-timeout", func(b *testing.B) { run(b, serve(b, echo), echoPath, "grpc-timeout", "99m") })
 	b.Run("grpc-go", func(b *testing.B) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -16,13 +16,15 @@
 //	                   │                 │ now        │ later, from any goroutine
 //	                   │                 ▼            ▼
 //	                   │             out buffer ◄── Call.Reply, Call.Fail
-//	                   │                 │            (wakes the writer once)
-//	                   ▼                 ▼
-//	           Fallback.ServeHTTP ─► one write per read, or per batch of answers
+//	                   ▼                 │
+//	           Fallback.ServeHTTP ─►     ▼
+//	                         one write per read, or per batch of answers
 //
-// Each connection has one goroutine that reads, one that writes what was
-// answered later (from the first such answer on), and one for each stream of
-// the fallback.
+// What is answered later is written by who answers, when it answers many calls in
+// a row and says so to a [Cork]: once for each connection, and never waiting for
+// a peer. Else, and for what a socket does not take at once, the connection has
+// a goroutine that writes, from the first time it is needed. Besides it there is
+// one that reads, and one for each stream of the fallback.
 //
 // # Failure
 //

@@ -34,6 +34,8 @@ type Options struct {
 	Fallback http.Handler
 	// Pool is that of Fallback, if it is a *grpc.Server: see there.
 	Pool *Pool
+	// Cork is that of who answers many calls in a row. Nil is none.
+	Cork *Cork
 	// TLS secures connections, by ALPN h2. Nil is HTTP/2 with prior knowledge.
 	TLS *tls.Config
 

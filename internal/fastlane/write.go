@@ -82,7 +82,10 @@ const keepBuffer = 128 << 10
 // not wait for the peer: somebody is to write it, unless one does anyway.
 func (cn *conn) unlockAndWake() {
 	if !cn.woken && !cn.idleLocked() {
-		cn.wakeLocked()
+		cn.woken = true
+		if cn.direct == nil || !cn.server.o.Cork.hold(cn) {
+			cn.wakeLocked()
+		}
 	}
 	cn.mu.Unlock()
 }

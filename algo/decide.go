@@ -17,6 +17,10 @@ func DecideInto(m *weir.Meter, s *State, now weir.Micros, cost int64, owner Owne
 		decideWhole(m, s, now, cost, o)
 		return
 	}
+	if m.Machine == weir.Runs && len(s.Runs) == 1 && s.Mark == m.Mark && cost > 0 && s.Runs[0].T > now-m.Limit.Window {
+		decideRun(m, s, now, cost, o)
+		return
+	}
 	*o = decide(m, s, now, cost, owner)
 }
 

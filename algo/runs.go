@@ -75,3 +75,25 @@ func (s *State) runsFreeAt(n int64) weir.Micros {
 	}
 	return 0
 }
+
+// decideRun is decide for a counter of one run that is not freed yet, which most
+// are.
+func decideRun(m *weir.Meter, s *State, now weir.Micros, cost int64, o *weir.Outcome) {
+	run, used := s.Runs[0], s.Used
+	*o = weir.Outcome{Before: weir.Usage{Used: used, Since: run.T}}
+	ends := run.T + m.Limit.Window
+	switch {
+	case cost <= m.Capacity-used:
+		s.addRuns(m, now, cost)
+		used += cost
+		s.Used, s.Dirty = used, true
+		o.OK, o.Granted = true, cost
+		ends = s.Runs[len(s.Runs)-1].T + m.Limit.Window
+	case cost > m.Capacity:
+		o.RetryAfter = weir.Never
+	default:
+		o.RetryAfter = ends - now
+	}
+	o.Remaining = max(0, m.Capacity-used)
+	o.ResetAfter = ends - now
+}

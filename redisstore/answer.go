@@ -102,7 +102,7 @@ func (a *answer) scan() (whole bool, err error) {
 		if len(rest) < 3 { // the least that a line has
 			return false, nil
 		}
-		end := bytes.IndexByte(rest, '\n')
+		end := lineEnd(rest)
 		if end < 0 {
 			if len(rest) > maxLine {
 				return false, errMalformed
@@ -153,6 +153,16 @@ func (a *answer) scan() (whole bool, err error) {
 		a.at = next
 	}
 	return true, nil
+}
+
+// lineEnd is where the first line of b ends, or -1. Most are of some bytes.
+func lineEnd(b []byte) int {
+	for i, c := range b[:min(len(b), 8)] {
+		if c == '\n' {
+			return i
+		}
+	}
+	return bytes.IndexByte(b, '\n')
 }
 
 // put adds a value to the list, or is the answer itself.

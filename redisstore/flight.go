@@ -27,9 +27,9 @@ type flight struct {
 	last    []int32 // of each key: the last group that touches it
 
 	meters  []*weir.Meter
-	meterIx map[*weir.Meter]uint16
-	keys    index // state keys
-	replays index // replay keys
+	meterIx map[*weir.Meter]uint16 // of those after the first few
+	keys    index                  // state keys
+	replays index                  // replay keys
 	byShape shapes
 	arena   []byte // the bytes of keys, then of replay keys
 
@@ -64,7 +64,9 @@ func (f *flight) reset() {
 	f.groups, f.next = f.groups[:0], f.next[:0]
 	f.charges, f.keyOf, f.twinOf, f.meterOf = f.charges[:0], f.keyOf[:0], f.twinOf[:0], f.meterOf[:0]
 	f.meters, f.arena = f.meters[:0], f.arena[:0]
-	clear(f.meterIx)
+	if len(f.meterIx) > 0 {
+		clear(f.meterIx)
+	}
 	f.keys.reset()
 	f.replays.reset()
 	f.byShape.reset()
@@ -97,10 +99,12 @@ func (f *flight) add(i int32, it *item) {
 	f.next = append(f.next, -1)
 	e := it.entry
 	first := int32(len(f.charges))
-	h, twins := uint64(it.flags), uint8(0)
+	h, twins, known := uint64(it.flags), uint8(0), true
 	for j := range e.Charges {
-		c := e.Charges[j]
+		c := &e.Charges[j]
+		names := f.keys.len()
 		k := f.keys.intern(&f.arena, f.store.opts.Prefix, c.Key)
+		known = known && f.keys.len() == names
 		m := f.meter(c.Meter)
 		twin := uint16(0)
 		if c.Twinning != weir.TwinNone {
@@ -108,8 +112,7 @@ func (f *flight) add(i int32, it *item) {
 			h = mix(h, uint64(twin)<<8|uint64(c.Twinning))
 			twins = flagTwins
 		}
-		c.Key, c.Twin = "", ""
-		f.charges = append(f.charges, c)
+		f.charges = append(f.charges, weir.Charge{Meter: c.Meter, Cost: c.Cost, Mode: c.Mode, Group: c.Group, Twinning: c.Twinning})
 		f.keyOf = append(f.keyOf, k)
 		f.twinOf = append(f.twinOf, twin)
 		f.meterOf = append(f.meterOf, m)
@@ -121,16 +124,18 @@ func (f *flight) add(i int32, it *item) {
 		replay: -1, flags: it.flags | twins, owner: it.holderID, hash: h,
 	}
 	if it.flags == 0 {
-		if at := f.byShape.find(f, &g); at >= 0 && (!it.ordered || f.isLast(at, &g)) {
-			f.join(at, i, first)
-			return
+		if known { // else no other can be the same
+			if at := f.byShape.find(f, &g); at >= 0 && (!it.ordered || f.isLast(at, &g)) {
+				f.join(at, i, first)
+				return
+			}
 		}
 		f.byShape.put(h, int32(len(f.groups)))
 	} else if it.flags&(flagReplay|flagUndo) != 0 {
 		g.replay = int32(f.replays.intern(&f.arena, f.store.replayPrefix(it.slot), string(it.replayID[:])))
 	}
+	f.last = grow(f.last, f.keys.len())
 	for j := first; j < first+g.n; j++ {
-		f.last = grow(f.last, f.keys.len())
 		f.last[f.keyOf[j]] = int32(len(f.groups))
 		if t := f.twinOf[j]; t > 0 {
 			f.last[t-1] = int32(len(f.groups))
@@ -161,8 +166,14 @@ func (f *flight) join(at, i, first int32) {
 }
 
 func (f *flight) meter(m *weir.Meter) uint16 {
-	if n := len(f.meters); n > 0 && f.meters[n-1] == m {
-		return uint16(n - 1)
+	for i, known := range f.meters[:min(len(f.meters), fewMeters)] {
+		if known == m {
+			return uint16(i)
+		}
+	}
+	if len(f.meters) < fewMeters {
+		f.meters = append(f.meters, m)
+		return uint16(len(f.meters) - 1)
 	}
 	at, ok := f.meterIx[m]
 	if !ok {
@@ -172,6 +183,9 @@ func (f *flight) meter(m *weir.Meter) uint16 {
 	}
 	return at
 }
+
+// fewMeters are looked through faster than a map.
+const fewMeters = 8
 
 // same tells whether two groups ask the same.
 func (f *flight) same(a, b *group) bool {

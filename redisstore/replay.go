@@ -17,7 +17,8 @@ type replay struct {
 
 	states  []algo.State
 	loaded  []bool
-	local   []algo.State   // the states of one entry, side by side
+	at      []*algo.State  // the states of one entry, where they are
+	local   []algo.State   // the same, side by side
 	kept    []algo.State   // and those of its keys with twins, as they were
 	scratch []weir.Outcome // for entries that were given up
 	records []record       // by replay key
@@ -74,9 +75,10 @@ func (f *flight) state(k uint16, m *weir.Meter) *algo.State {
 		return st
 	}
 	f.loaded[k] = true
-	*st = algo.State{Runs: st.Runs[:0]}
 	if b, ok := f.found.text(int(k)); ok {
 		f.parse(b, m, st)
+	} else {
+		*st = algo.State{Runs: st.Runs[:0]}
 	}
 	return st
 }
@@ -89,6 +91,9 @@ func (f *flight) parse(b []byte, m *weir.Meter, st *algo.State) {
 
 // reachable tells whether every key of the group was on the node.
 func (f *flight) reachable(g *group) bool {
+	if f.store.follow == nil {
+		return true // there is no other
+	}
 	for i := g.first; i < g.first+g.n; i++ {
 		if f.found.values[f.keyOf[i]].kind == ':' {
 			return false
@@ -109,7 +114,23 @@ func (f *flight) settle(g *group, out []weir.Outcome) bool {
 		algo.DecideInto(c.Meter, f.state(f.keyOf[g.first], c.Meter), f.now, c.Cost, g.owner, &out[0])
 		return out[0].OK
 	}
+	if g.plain && enforced(charges) {
+		f.at = f.at[:0]
+		for i := range charges {
+			f.at = append(f.at, f.state(f.keyOf[int(g.first)+i], charges[i].Meter))
+		}
+		return algo.SettlePlain(charges, g.owner, f.at, f.now, out)
+	}
 	return f.settleAll(charges, f.keyOf[g.first:g.first+g.n], g.owner, out)
+}
+
+func enforced(charges []weir.Charge) bool {
+	for i := range charges {
+		if charges[i].Mode != weir.Enforce {
+			return false
+		}
+	}
+	return true
 }
 
 func (f *flight) settleAll(charges []weir.Charge, keys []uint16, owner algo.Owner, out []weir.Outcome) bool {

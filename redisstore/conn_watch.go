@@ -35,12 +35,17 @@ func watchConn(c net.Conn) net.Conn {
 
 // Write is called by one goroutine at a time.
 func (c *watchedConn) Write(b []byte) (int, error) {
-	// Control and not Read, which would wait for a reader that waits for the
-	// answer to b.
-	if err := c.raw.Control(c.look); err != nil || c.closed {
+	if !c.alive() {
 		return 0, &notSentError{io.EOF}
 	}
 	return c.Conn.Write(b)
+}
+
+// alive tells whether the server has not closed the connection.
+func (c *watchedConn) alive() bool {
+	// Control and not Read, which would wait for a reader that waits for the
+	// answer.
+	return c.raw.Control(c.look) == nil && !c.closed
 }
 
 // peek looks for an end of stream without taking anything from it.

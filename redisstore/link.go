@@ -3,11 +3,13 @@ package redisstore
 import (
 	"bufio"
 	"context"
+	"io"
 	"net"
 	"sync"
 	"time"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/nowait"
 )
 
 // link is a connection for flights, one at a time. A flight's command is written
@@ -16,6 +18,8 @@ import (
 // parsed once more.
 type link struct {
 	conn  net.Conn
+	plain *watchedConn  // the same, where that can be written without waiting
+	quick *nowait.Conn  // of plain
 	limit time.Duration // of a call
 	until time.Time     // the connection's deadline
 }
@@ -31,10 +35,31 @@ func (l *link) call(began time.Time, command []byte, a *answer) error {
 			return &notSentError{err}
 		}
 	}
-	if _, err := l.conn.Write(command); err != nil {
+	if l.quick == nil {
+		if _, err := l.conn.Write(command); err != nil {
+			return err
+		}
+		return a.readFrom(l.conn)
+	}
+	if !l.plain.alive() {
+		return &notSentError{io.EOF}
+	}
+	n, err := l.quick.TryWrite(command)
+	if err == nil && n < len(command) {
+		_, err = l.plain.Conn.Write(command[n:]) // not by plain: a part has been sent
+	}
+	if err != nil {
 		return err
 	}
-	return a.readFrom(l.conn)
+	return a.readFrom(l.quick)
+}
+
+func newLink(conn net.Conn, limit time.Duration) *link {
+	l := &link{conn: conn, limit: limit}
+	if w, ok := conn.(*watchedConn); ok {
+		l.plain, l.quick = w, nowait.New(w.Conn)
+	}
+	return l
 }
 
 // eval makes the round trip of a flight.
@@ -74,7 +99,7 @@ func (p *links) borrow(ctx context.Context) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &link{conn: conn, limit: p.limit}, nil
+	return newLink(conn, p.limit), nil
 }
 
 // giveBack ends the use of a link that works.

@@ -18,13 +18,13 @@ text{font:13px system-ui,sans-serif;fill:#1f2328}
 .title{font-size:16px;font-weight:600}.head{font-weight:600}.small{font-size:12px}
 .bg{fill:#fff}.axis{stroke:#d1d9e0}.mark{stroke:#9a6700;stroke-dasharray:6 4}.band{opacity:.12}.line{fill:none;stroke-width:2}
 .f0{fill:#8c959f}.f1{fill:#d0d7de}.f2{fill:#0969da}.f3{fill:#80ccff}
-.l0{stroke:#0969da}.l1{stroke:#bf3989}.l2{stroke:#1a7f37}
-.p0{fill:#0969da}.p1{fill:#bf3989}.p2{fill:#1a7f37}
+.l0{stroke:#0969da}.l1{stroke:#bf3989}.l2{stroke:#1a7f37}.l3{stroke:#8c959f}
+.p0{fill:#0969da}.p1{fill:#bf3989}.p2{fill:#1a7f37}.p3{fill:#8c959f}
 @media (prefers-color-scheme:dark){
 text{fill:#f0f6fc}.bg{fill:#0d1117}.axis{stroke:#3d444d}.mark{stroke:#d29922}.band{opacity:.2}
 .f0{fill:#9198a1}.f1{fill:#59636e}.f2{fill:#58a6ff}.f3{fill:#1f6feb}
-.l0{stroke:#58a6ff}.l1{stroke:#f778ba}.l2{stroke:#56d364}
-.p0{fill:#58a6ff}.p1{fill:#f778ba}.p2{fill:#56d364}
+.l0{stroke:#58a6ff}.l1{stroke:#f778ba}.l2{stroke:#56d364}.l3{stroke:#9198a1}
+.p0{fill:#58a6ff}.p1{fill:#f778ba}.p2{fill:#56d364}.p3{fill:#9198a1}
 }
 </style>
 `

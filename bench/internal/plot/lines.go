@@ -16,10 +16,12 @@ type Lines struct {
 	Marks  []Mark
 }
 
-// Series is one line, in the order of X. At most three are told apart.
+// Series is one line, in the order of X. At most four are told apart, the last
+// of which is grey.
 type Series struct {
 	Name   string
 	Points []Point
+	Bare   bool // without figures at its points
 	// Low and High, when not 0, are a band that the line is to stay in.
 	Low, High float64
 }
@@ -36,6 +38,8 @@ type Mark struct {
 	Name string
 	Y    float64
 }
+
+const colours = 4
 
 // frame of the axes, in pixels.
 const (
@@ -74,7 +78,7 @@ func (p Lines) SVG() string {
 	p.label(c, x)
 	for i, s := range p.Series {
 		if s.High > s.Low {
-			c.rect(axisLeft, y.at(s.High), axisRight-axisLeft, y.at(s.Low)-y.at(s.High), fmt.Sprintf("band p%d", i%3))
+			c.rect(axisLeft, y.at(s.High), axisRight-axisLeft, y.at(s.Low)-y.at(s.High), fmt.Sprintf("band p%d", i%colours))
 		}
 	}
 	for _, m := range p.Marks {
@@ -82,9 +86,9 @@ func (p Lines) SVG() string {
 		c.text(axisLeft+110, y.at(m.Y)-5, "small", "start", m.Name)
 	}
 	for i, s := range p.Series {
-		p.draw(c, s, i%3, x, y.at)
+		p.draw(c, s, i%colours, x, y.at)
 		at := axisBottom + 66 + 20*float64(i)
-		c.dot(axisLeft+6, at-4, fmt.Sprintf("p%d", i%3))
+		c.dot(axisLeft+6, at-4, fmt.Sprintf("p%d", i%colours))
 		c.text(axisLeft+18, at, "small", "start", s.Name)
 	}
 	return c.svg(p.Title, axisBottom+66+20*float64(len(p.Series)))
@@ -148,6 +152,9 @@ func (p Lines) draw(c *canvas, s Series, colour int, x, y func(float64) float64)
 	for _, pt := range s.Points {
 		c.line(x(pt.X), y(pt.Least), x(pt.X), y(pt.Most), fmt.Sprintf("l%d", colour))
 		c.dot(x(pt.X), y(pt.Y), fmt.Sprintf("p%d", colour))
+		if s.Bare {
+			continue
+		}
 		above := -8.0
 		if colour == 1 { // two lines that lie near each other have their figures apart
 			above = 17

@@ -84,6 +84,9 @@ func latencyLines(c contest.Curve) plot.Lines {
 	for _, q := range quantiles {
 		out.Series = append(out.Series, series(q.name, c, q.of))
 	}
+	noise := series("noise: how late a plain timer was, p99.9", c, func(s contest.Sample) float64 { return s.TimerP999 })
+	noise.Bare = true
+	out.Series = append(out.Series, noise)
 	return out
 }
 

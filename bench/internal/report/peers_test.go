@@ -139,6 +139,12 @@ func TestPeersFiles(t *testing.T) {
 			t.Errorf("no %q in\n%s", text, page)
 		}
 	}
+	curve := files["plots/latency-through-redis.svg"]
+	for _, text := range []string{"budget of p99: 5 ms", "fail-open: 3 ms", "noise: how late", "49.4k/s", "12.3k (25%)"} {
+		if !strings.Contains(curve, text) {
+			t.Errorf("no %q in\n%s", text, curve)
+		}
+	}
 	if strings.Contains(page, "NaN") {
 		t.Error("a figure is no number")
 	}

@@ -81,20 +81,20 @@ func (a *admin) scrape(ctx context.Context) (stop func() error) {
 	}
 }
 
-// sources says where decisions came from, as shares of all: a measurement of
-// Redis that some fallback answered would be none.
-func (a *admin) sources(ctx context.Context) (shares map[string]float64, err error) {
+// sources counts decisions by where they came from: a measurement of Redis that
+// some fallback answered would be none.
+func (a *admin) sources(ctx context.Context) (counts map[string]float64, err error) {
 	err = a.metrics(ctx, func(r io.Reader) error {
-		shares, err = parseSources(r)
+		counts, err = parseSources(r)
 		return err
 	})
-	return shares, err
+	return counts, err
 }
 
 var sourceLine = regexp.MustCompile(`^weir_decisions_total\{.*source="([^"]*)".*\} ([0-9.e+]+)$`)
 
 func parseSources(r io.Reader) (map[string]float64, error) {
-	shares, sum := map[string]float64{}, 0.0
+	counts := map[string]float64{}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -106,15 +106,23 @@ func parseSources(r io.Reader) (map[string]float64, error) {
 		if err != nil {
 			return nil, fmt.Errorf("parse metrics: %w", err)
 		}
-		shares[m[1]] += v
-		sum += v
+		counts[m[1]] += v
 	}
-	for s, v := range shares {
-		if v == 0 {
-			delete(shares, s)
-			continue
+	return counts, lines.Err()
+}
+
+// sharesOf are the shares of what was counted between two instants, the first of
+// which may be nil.
+func sharesOf(before, after map[string]float64) map[string]float64 {
+	sum, out := 0.0, map[string]float64{}
+	for s, v := range after {
+		if v -= before[s]; v > 0 {
+			out[s] = v
+			sum += v
 		}
-		shares[s] = v / sum
 	}
-	return shares, lines.Err()
+	for s := range out {
+		out[s] /= sum
+	}
+	return out
 }

@@ -48,8 +48,11 @@ weir_decisions_total{domain="bench",outcome="deny",rule="a",source="deny_cache",
 weir_decisions_total{domain="bench",outcome="deny",rule="a",source="lease",version="v"} 0
 weir_other_total{source="store"} 7
 `))
-	if want := map[string]float64{"store": 0.75, "deny_cache": 0.25}; err != nil || !reflect.DeepEqual(got, want) {
+	if want := map[string]float64{"store": 0.75, "deny_cache": 0.25}; err != nil || !reflect.DeepEqual(sharesOf(nil, got), want) {
 		t.Errorf("sources %v, %v, want %v", got, err, want)
+	}
+	if since := sharesOf(map[string]float64{"store": 60, "deny_cache": 25}, got); len(since) != 1 || since["store"] != 1 {
+		t.Errorf("since then %v", since)
 	}
 }
 
@@ -150,6 +153,31 @@ func TestCheck(t *testing.T) {
 		if err := c.sc.check(c.sys, c.s); (err == nil) != c.ok {
 			t.Errorf("%s: %v", c.name, err)
 		}
+	}
+}
+
+// A turn that is refused is taken again, and kept in the end with the reason.
+func TestInsist(t *testing.T) {
+	p := Plan{Quick: true, Log: t.Logf}
+	sc, taken := Scenario{Name: OneDescriptor}, 0
+	take := func(good int) func() (Sample, error) {
+		taken = 0
+		return func() (Sample, error) {
+			if taken++; taken < good {
+				return Sample{OK: 1, Denied: 1}, nil
+			}
+			return Sample{OK: uint64(taken)}, nil
+		}
+	}
+	if s, err := p.insist(t.Context(), sc, System{}, take(2)); err != nil || taken != 2 || s.OK != 2 || s.Refused != "" {
+		t.Errorf("%+v after %d turns, %v", s, taken, err)
+	}
+	s, err := p.insist(t.Context(), sc, System{}, take(100))
+	if err != nil || taken != attempts || !strings.Contains(s.Refused, "denied") || len(Refused([]Sample{{}, s})) != 1 {
+		t.Errorf("%+v after %d turns, %v", s, taken, err)
+	}
+	if _, err := p.insist(t.Context(), sc, System{}, func() (Sample, error) { return Sample{}, os.ErrInvalid }); err == nil {
+		t.Error("a turn that cannot be taken is kept")
 	}
 }
 

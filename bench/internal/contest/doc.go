@@ -9,7 +9,12 @@
 //	Result     all samples, as they are written to a file and to the document
 //
 // A turn starts the server afresh on an empty Redis, so that none profits from
-// what another left behind, and ends it. Processor time is the kernel's count
-// for the whole process, to the nanosecond. Programs end with Run, or with this
-// process.
+// what another left behind, and ends it. As keys or rules grow, a station is one
+// size: a server, and its Redis, that run and are filled before samples of all
+// sizes are taken in turns.
+//
+// The load is internal/bench's, which weir bench is too. Processor time is the
+// kernel's count for the whole process, to the nanosecond. Weir's metrics are on,
+// and read once a second while it is measured. Programs end with Run, or with
+// this process.
 package contest

@@ -21,7 +21,6 @@ type growthPlan struct {
 	// Requests of a sample, the same of every size, and a quarter as many before
 	// that are not counted.
 	inRedis, inMemory, ofPeer int64
-	log                       func(string, ...any)
 }
 
 func (p Plan) growthPlan() growthPlan {
@@ -33,7 +32,6 @@ func (p Plan) growthPlan() growthPlan {
 		// Many and short: what the machine does besides is then the same of all
 		// sizes of a round.
 		rounds: 3 * p.Rounds, inRedis: 100_000, inMemory: 500_000, ofPeer: 25_000,
-		log: p.Log,
 	}
 	if p.Quick {
 		g.redisKeys, g.memoryKeys, g.rules, g.peerKeys = g.redisKeys[:3], g.memoryKeys[:4], g.rules[:4], []uint64{1e4, 1e5}
@@ -85,7 +83,7 @@ func (p Plan) growth(ctx context.Context, a *arena, eng []string, res *Result) e
 		err := redisproc.With(func(t testing.TB) error {
 			stations := make([]*station, 0, len(c.sizes))
 			for _, n := range c.sizes {
-				g.log("%s: start and fill %s", c.Name, countText(n))
+				p.Log("%s: start and fill %s", c.Name, countText(n))
 				s, err := c.station(ctx, t, a, c.system, n)
 				if err != nil {
 					return fmt.Errorf("%s %s: %w", countText(n), c.Unit, err)
@@ -93,7 +91,7 @@ func (p Plan) growth(ctx context.Context, a *arena, eng []string, res *Result) e
 				stations = append(stations, s)
 			}
 			var err error
-			c.Points, err = g.measure(ctx, c.Curve, stations)
+			c.Points, err = p.grow(ctx, g, c.Curve, stations)
 			return err
 		})
 		if err != nil {
@@ -107,23 +105,25 @@ func (p Plan) growth(ctx context.Context, a *arena, eng []string, res *Result) e
 // station is one size, running and filled.
 type station struct {
 	size     uint64
+	system   System
 	server   *server
 	redis    *redistest.Server // nil for counters in memory
 	requests func(round int) bench.Requests
 }
 
-// measure takes samples of all sizes round by round: a busy minute of the
+// grow takes samples of all sizes round by round: a busy minute of the
 // machine falls on all of them.
-func (g growthPlan) measure(ctx context.Context, c Curve, stations []*station) ([]Point, error) {
+func (p Plan) grow(ctx context.Context, g growthPlan, c Curve, stations []*station) ([]Point, error) {
 	points := make([]Point, len(stations))
 	for round := range g.rounds {
 		for i, s := range stations {
 			points[i].X = float64(s.size)
-			sample, err := s.sample(ctx, s.requests(round), c.Requests)
+			sc := Scenario{Name: c.Name, Redis: s.redis != nil}
+			sample, err := p.insist(ctx, sc, s.system, func() (Sample, error) { return s.sample(ctx, s.requests(round), c.Requests) })
 			if err != nil {
 				return nil, fmt.Errorf("%s %s: %w", countText(s.size), c.Unit, err)
 			}
-			g.log("round %d/%d, %s: %s: %.2f+%.2f us", round+1, g.rounds, c.Name, countText(s.size), sample.Server, sample.RedisCPU)
+			p.Log("round %d/%d, %s: %s: %.2f+%.2f us", round+1, g.rounds, c.Name, countText(s.size), sample.Server, sample.RedisCPU)
 			points[i].Samples = append(points[i].Samples, sample)
 		}
 	}
@@ -140,20 +140,33 @@ func (s *station) sample(ctx context.Context, requests bench.Requests, n int64) 
 	if err := fill(ctx, s.server, requests, n/4); err != nil {
 		return Sample{}, err
 	}
+	from, err := s.sources(ctx)
+	if err != nil {
+		return Sample{}, err
+	}
 	out, err := weigh(ctx, s.server, s.redis, load{requests: requests, most: n})
 	if err != nil {
 		return out, err
 	}
-	after, err := s.keys()
-	switch few := int64(10); { // a heartbeat may come meanwhile
-	case err != nil:
+	to, err := s.sources(ctx)
+	if err != nil {
 		return out, err
-	case after > before+few:
-		return out, fmt.Errorf("%d counters came while %d were measured: a day ended, or they expire", after-before, before)
-	case out.Failed > 0 || out.Denied > 0 || out.OK != uint64(n):
-		return out, fmt.Errorf("%d of %d requests were allowed, %d denied: %s", out.OK, n, out.Denied, out.Why)
 	}
-	return out, nil
+	out.Sources = sharesOf(from, to)
+	after, err := s.keys()
+	if few := int64(10); err == nil && after > before+few { // a heartbeat may come meanwhile
+		err = fmt.Errorf("%d counters came while %d were measured: a day ended, or they expire", after-before, before)
+	}
+	return out, err
+}
+
+// sources counts decisions by where they came from; the peer does not tell, and
+// in memory there is no other place.
+func (s *station) sources(ctx context.Context) (map[string]float64, error) {
+	if s.server.admin == nil || s.redis == nil {
+		return nil, nil
+	}
+	return s.server.admin.sources(ctx)
 }
 
 // keys is how many Redis has.
@@ -205,6 +218,7 @@ func keysInMemory(ctx context.Context, t testing.TB, a *arena, sys System, n uin
 
 // start runs the station's server until t ends.
 func (s *station) start(ctx context.Context, t testing.TB, a *arena, sys System, config ...string) (err error) {
+	s.system = sys
 	s.server, err = a.start(ctx, "growth-"+strconv.FormatUint(s.size, 10), sys, s.redis, config...)
 	if err == nil {
 		t.Cleanup(func() {

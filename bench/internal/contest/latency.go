@@ -61,6 +61,7 @@ func (p Plan) latency(ctx context.Context, a *arena, eng []string, res *Result) 
 		}
 		for round := range p.Rounds {
 			for i := range curve.Points {
+				c.Name = partLatency + " " + of.name
 				s, err := p.underShare(ctx, a, c, of.system, &curve.Points[i])
 				if err != nil {
 					return fmt.Errorf("latency %s: %w", of.name, err)
@@ -74,23 +75,13 @@ func (p Plan) latency(ctx context.Context, a *arena, eng []string, res *Result) 
 	return nil
 }
 
-// underShare takes a turn at a point's rate, and adds it to the point. A turn
-// that is refused is taken again; the last is kept as it is, with where its
-// decisions came from: late ones are what is measured.
+// underShare takes a turn at a point's rate, and adds it to the point.
 func (p Plan) underShare(ctx context.Context, a *arena, c contender, sys System, pt *Point) (Sample, error) {
 	warmUp, length := p.span()
-	for n := 1; ; n++ {
-		s, err := a.take(ctx, turn{name: "latency", config: c.Config, system: sys, load: load{
-			requests: c.requests, rate: int(pt.X), warmUp: warmUp, measure: length, scrape: true,
-		}})
-		if err != nil {
-			return s, err
-		}
-		if err := c.check(sys, s); err != nil && n < attempts {
-			p.Log("latency: refused, once more: %v", err)
-			continue
-		}
-		pt.Samples = append(pt.Samples, s)
-		return s, nil
-	}
+	t := turn{name: "latency", config: c.Config, system: sys, load: load{
+		requests: c.requests, rate: int(pt.X), warmUp: warmUp, measure: length, scrape: true,
+	}}
+	s, err := p.insist(ctx, c.Scenario, sys, func() (Sample, error) { return a.take(ctx, t) })
+	pt.Samples = append(pt.Samples, s)
+	return s, err
 }

@@ -59,7 +59,18 @@ type Sample struct {
 	TimerP50  float64 // how late a plain timer was meanwhile, milliseconds; of an open loop
 	TimerP99  float64
 	TimerP999 float64
+	Refused   string             `json:",omitempty"` // why it did not measure what it should have
 	Sources   map[string]float64 `json:",omitempty"` // Weir's own count of where decisions came from, as shares
+}
+
+// Refused lists why samples did not measure what they should have.
+func Refused(samples []Sample) (why []string) {
+	for _, s := range samples {
+		if s.Refused != "" {
+			why = append(why, s.Refused)
+		}
+	}
+	return why
 }
 
 // CPU is what a decision costs, the generator aside.

@@ -73,25 +73,51 @@ func (p Plan) prepare(sc Scenario, n int) (c contender, err error) {
 }
 
 // attempts a turn has: a window of an hour may end in one, and another program
-// may stop the machine for a second.
-const attempts = 3
+// may stop the machine for a second, and for some more.
+const attempts = 4
 
-// attempt takes a turn, and takes it again when it is refused.
+// attempt takes a turn, and takes it again when it is refused. The last is kept
+// with why it was: a run is not to end with one turn of many, and the document
+// tells.
 func (p Plan) attempt(ctx context.Context, a *arena, c contender, sys System) (Sample, error) {
 	warmUp, length := p.span()
 	t := turn{name: "scenario", config: c.Config, system: sys, fill: c.fill, load: load{
 		requests: c.requests, rate: c.rate(), warmUp: max(warmUp, c.WarmUp), measure: length, scrape: true,
 	}}
+	return p.insist(ctx, c.Scenario, sys, func() (Sample, error) { return a.take(ctx, t) })
+}
+
+// insist takes a turn until it is not refused, or often enough.
+func (p Plan) insist(ctx context.Context, sc Scenario, sys System, take func() (Sample, error)) (Sample, error) {
 	for n := 1; ; n++ {
-		s, err := a.take(ctx, t)
+		s, err := take()
 		if err != nil {
 			return s, err
 		}
-		if err = c.check(t.system, s); err == nil || n == attempts {
-			return s, err
+		wrong := sc.check(sys, s)
+		if wrong == nil {
+			return s, nil
 		}
-		p.Log("%s: refused, once more: %v", c.Name, err)
+		if n == attempts {
+			p.Log("%s: refused, and kept: %v", sc.Name, wrong)
+			s.Refused = wrong.Error()
+			return s, nil
+		}
+		p.Log("%s: refused, once more: %v", sc.Name, wrong)
+		select {
+		case <-ctx.Done():
+			return s, ctx.Err()
+		case <-time.After(time.Duration(n) * p.pause()):
+		}
 	}
+}
+
+// pause is before a turn is taken again, longer each time.
+func (p Plan) pause() time.Duration {
+	if p.Quick {
+		return 100 * time.Millisecond
+	}
+	return time.Second
 }
 
 func (sc Scenario) rate() int {

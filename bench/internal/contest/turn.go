@@ -63,9 +63,13 @@ func (a *arena) take(ctx context.Context, t turn) (s Sample, err error) {
 		return s, fmt.Errorf("%s: %w", t.system.Name, err)
 	}
 	if srv.admin != nil {
-		s.Sources, err = srv.admin.sources(ctx)
+		counts, err := srv.admin.sources(ctx)
+		if err != nil {
+			return s, err
+		}
+		s.Sources = sharesOf(nil, counts)
 	}
-	return s, err
+	return s, nil
 }
 
 // start writes the files of a configuration and starts a system with them.

@@ -121,10 +121,15 @@ func (p Peers) load() string {
 		"are read once a second during every turn, fifteen times as often as is usual: what that costs is in its figures.\n" +
 		"It has its defaults but for the engine that is named and a `--deadline` of 1 s, so that a busy machine makes no\n" +
 		"request be answered without Redis; its own metrics say for each turn where decisions came from, and a turn in which\n" +
-		"they came from elsewhere than its title says is refused and taken again.\n\n" +
+		"they came from elsewhere than its title says is refused and taken again, three times at most.\n\n" +
 		"![CPU per decision](" + cpuPlot + ")\n")
 	for _, t := range p.Result.Scenarios {
 		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n%s", t.Name, t.Note, contestTable(t).Markdown())
+		for _, r := range t.Rows {
+			for _, why := range contest.Refused(r.Samples) {
+				fmt.Fprintf(&b, "\n**To be doubted**, refused each time it was taken: %s.\n", why)
+			}
+		}
 		if t.Open {
 			b.WriteString("\n![Latency](" + openPlot + ")\n")
 		}

@@ -57,6 +57,18 @@ func (p Peers) answerBars() []Bar {
 	return bars
 }
 
+// doubted fails a bar of a scenario in which a turn measured something else than
+// it should have.
+func doubted(t contest.Table, b Bar) []Bar {
+	for _, r := range t.Rows {
+		if n := len(contest.Refused(r.Samples)); n > 0 {
+			b.Met, b.Stretch = false, ""
+			b.Measured += fmt.Sprintf("; %d turns of %s are to be doubted", n, r.System)
+		}
+	}
+	return []Bar{b}
+}
+
 // stretch says whether more than a bar is cleared.
 func stretch(what string, got, want float64) string {
 	if want == 0 {
@@ -72,14 +84,14 @@ func (p Peers) cpu(scenario string, least, more float64) []Bar {
 		return nil
 	}
 	r := ratios(base, ours, contest.Sample.CPU)
-	return []Bar{{
+	return doubted(t, Bar{
 		Promise: fmt.Sprintf("%s: at least %.0fx less CPU than %s", t.Name, least, base.System),
 		Measured: fmt.Sprintf("%s %s us, peer %s us, %s", ours.System,
 			figure(median(contest.Of(ours.Samples, contest.Sample.CPU))),
 			figure(median(contest.Of(base.Samples, contest.Sample.CPU))), timesSpread(r)),
 		Met:     median(r) >= least,
 		Stretch: stretch(fmt.Sprintf("%.0fx", more), median(r), more),
-	}}
+	})
 }
 
 // rate: so many decisions a second.
@@ -90,12 +102,12 @@ func (p Peers) rate(scenario string, least, more float64) []Bar {
 		return nil
 	}
 	rates := contest.Of(row.Samples, func(s contest.Sample) float64 { return s.Rate })
-	return []Bar{{
+	return doubted(t, Bar{
 		Promise:  fmt.Sprintf("%s: at least %s decisions/s beside the generator", t.Name, figure(least)),
 		Measured: fmt.Sprintf("%s %s/s", row.System, spread(rates)),
 		Met:      median(rates) >= least,
 		Stretch:  stretch(figure(more)+"/s", median(rates), more),
-	}}
+	})
 }
 
 // tail: a third of the peer's p99 in the open loop.
@@ -105,12 +117,12 @@ func (p Peers) tail() []Bar {
 		return nil
 	}
 	r := ratios(base, ours, p99)
-	return []Bar{{
+	return doubted(t, Bar{
 		Promise: fmt.Sprintf("%s: p99 at most a third of %s", t.Name, base.System),
 		Measured: fmt.Sprintf("%s %s ms, peer %s ms, %s", ours.System,
 			digits(median(contest.Of(ours.Samples, p99))), digits(median(contest.Of(base.Samples, p99))), timesSpread(r)),
 		Met: median(r) >= minP99Times,
-	}}
+	})
 }
 
 // flat: no size costs more or less than 15% beside the median size.
@@ -122,12 +134,19 @@ func (p Peers) flat() []Bar {
 		}
 		last := c.Points[len(c.Points)-1].X
 		d := deviation(c)
-		bars = append(bars, Bar{
+		b := Bar{
 			Promise: fmt.Sprintf("%s, %s to %s: CPU per decision flat within %.0f%%",
 				c.Name, count(int(c.Points[0].X)), count(int(last)), maxDeviation*100),
 			Measured: fmt.Sprintf("%s %s us, farthest size %.0f%% away", c.System, digits(curveMedian(c)), d*100),
 			Met:      stat.Ratio(d, 1) <= maxDeviation,
-		})
+		}
+		for _, pt := range c.Points {
+			if n := len(contest.Refused(pt.Samples)); n > 0 {
+				b.Met = false
+				b.Measured += fmt.Sprintf("; %d samples of %s are to be doubted", n, count(int(pt.X)))
+			}
+		}
+		bars = append(bars, b)
 	}
 	return bars
 }

@@ -94,6 +94,19 @@ func TestPeersBars(t *testing.T) {
 	}
 }
 
+// A turn that was refused fails the bars of its scenario, and the page tells.
+func TestPeersDoubted(t *testing.T) {
+	r := contestResult(40)
+	r.Scenarios[0].Rows[0].Samples[1].Refused = "it answered by itself"
+	p := Peers{r}
+	if got := verdicts(p); !strings.HasPrefix(got, "PASS MISS PASS") {
+		t.Errorf("verdicts %s", got)
+	}
+	if page := p.Markdown(); !strings.Contains(page, "it answered by itself.") || !strings.Contains(page, "1 turns of "+contest.PeerTuned) {
+		t.Errorf("the page does not tell\n%s", page)
+	}
+}
+
 // How flat a curve is, is told round by round: one in which the machine was busy
 // with something else does not bend it.
 func TestDeviations(t *testing.T) {

@@ -15,8 +15,14 @@ import (
 // all of it and nothing more. A client that was there goes on, one that comes
 // when they have gone is served, and the server hardly grows.
 func TestCrowd(t *testing.T) {
+	for _, engine := range engines { // one after the other: it takes the system's queue
+		t.Run(engine, testCrowd)
+	}
+}
+
+func testCrowd(t *testing.T) {
 	const crowd, at, most = 10_000, 256, 64 << 20
-	w := serveTwo(t, "--max-connections", "256", "--grpc-engine", "fast")
+	w := serveTwo(t, "--max-connections", "256")
 	health := healthv1.NewHealthClient(dialGRPC(t, w.grpc))
 	ask := func(c healthv1.HealthClient) {
 		t.Helper()

@@ -33,7 +33,8 @@ descriptors:
 
 // peer is envoyproxy/ratelimit in a few lines, for the rules above: each hit of
 // each descriptor is added to its counter, one after the other, and over is what
-// is then past its limit.
+// is then past its limit. The program itself, at the version in bench/peers, gives
+// the same answers to the requests below.
 type peer map[string]uint64
 
 func (p peer) ask(request uint32, descriptors []*common.RateLimitDescriptor) (overall pb.RateLimitResponse_Code, told []string) {

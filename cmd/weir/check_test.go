@@ -105,7 +105,7 @@ func TestCheckEnvoy(t *testing.T) {
 	e := &fakeEngine{decide: exhausted}
 	addr := startServer(t, envoyAPI(e, rls.Options{Headers: rls.Headers{Enabled: true}}))
 	args := []string{
-		"check", "--addr", addr, "--domain", "api", "--hits", "3",
+		"check", "--timeout", "20s", "--addr", addr, "--domain", "api", "--hits", "3",
 		"--descriptor", `tenant=a\,b,path=/x`, "--descriptor", "nobody=knows", "--descriptor", "free=yes",
 	}
 	code, out, errs := weirRun(t, args...)
@@ -144,7 +144,7 @@ func TestCheckLooks(t *testing.T) {
 	e := &fakeEngine{decide: allowed}
 	addr := startServer(t, envoyAPI(e, rls.Options{}), nativeAPI(e))
 	for _, about := range [][]string{{"--descriptor", "a=1"}, {"--dimension", "a=1"}} {
-		code, out, errs := weirRun(t, append(about, "check", "--addr", addr, "--domain", "d", "--hits", "0")...)
+		code, out, errs := weirRun(t, append(about, "check", "--timeout", "20s", "--addr", addr, "--domain", "d", "--hits", "0")...)
 		if code != exitOK || !strings.HasPrefix(out, "allowed") {
 			t.Errorf("%v: exit code %d, %q, %q", about, code, out, errs)
 		}
@@ -158,7 +158,7 @@ func TestCheckNative(t *testing.T) {
 	e := &fakeEngine{decide: exhausted}
 	addr := startServer(t, nativeAPI(e))
 	args := []string{
-		"check", "--addr", addr, "--dimension", "tenant=acme,path=/x", "--dimension", "user=bob",
+		"check", "--timeout", "20s", "--addr", addr, "--dimension", "tenant=acme,path=/x", "--dimension", "user=bob",
 		"--policy", "per-tenant", "--request-id", "42", "--hits", "3",
 	}
 	code, out, errs := weirRun(t, args...)
@@ -207,11 +207,11 @@ func TestCheckNativeSummary(t *testing.T) {
 	} {
 		e := &fakeEngine{decide: func(_ *weir.Request, out *weir.Decision) error { *out = d; return nil }}
 		addr := startServer(t, nativeAPI(e))
-		code, out, errs := weirRun(t, "check", "--addr", addr, "--dimension", "a=1")
+		code, out, errs := weirRun(t, "check", "--timeout", "20s", "--addr", addr, "--dimension", "a=1")
 		if wantCode := map[bool]int{true: exitOK, false: exitDenied}[d.Allowed()]; code != wantCode || out != want {
 			t.Errorf("exit code %d, %q, %q; want %q", code, out, errs, want)
 		}
-		_, out, _ = weirRun(t, "check", "--addr", addr, "--dimension", "a=1", "-o", "json")
+		_, out, _ = weirRun(t, "check", "--timeout", "20s", "--addr", addr, "--dimension", "a=1", "-o", "json")
 		var got map[string]any
 		if err := json.Unmarshal([]byte(out), &got); err != nil {
 			t.Errorf("%q: %v", out, err)

@@ -32,7 +32,7 @@ func TestHTTP1AtTheGRPCListener(t *testing.T) {
 		}
 		_ = resp.Body.Close()
 	}
-	if code, _, errs := weirRun(t, "check", "--addr", s.addr(doorGRPC), "--dimension", "tenant=acme"); code != exitOK {
+	if code, _, errs := weirRun(t, "check", "--timeout", "20s", "--addr", s.addr(doorGRPC), "--dimension", "tenant=acme"); code != exitOK {
 		t.Errorf("a check afterwards: %d %s", code, errs)
 	}
 }

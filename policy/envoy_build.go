@@ -15,29 +15,29 @@ type envoyBuilder struct {
 	domain *envoyDomain
 	nodes  []*envoyNode     // those with a rule, in the order written
 	names  map[string]int32 // of limits
-	words  map[string]string
+	words  map[string]*string
 }
 
 // word is one text for all of the same: requests compare it, and so it is in the
 // cache.
-func (b *envoyBuilder) word(text string) string {
-	if one, ok := b.words[text]; ok {
-		return one
+func (b *envoyBuilder) word(text string) *string {
+	if b.words[text] == nil {
+		b.words[text] = &text
 	}
-	b.words[text] = text
-	return text
+	return b.words[text]
 }
 
 // add puts d and what is below it into a level. path is where the level stands,
 // the domain first.
 func (b *envoyBuilder) add(level envoyLevel, up *envoyNode, d *EnvoyDescriptor, path string) {
-	key := b.word(d.Key)
+	word := b.word(d.Key)
+	key := *word
 	s := level[key]
 	if s == nil {
 		s = &envoySiblings{}
 		level[key] = s
 	}
-	n := &envoyNode{up: up, key: key, value: d.Value, at: d.At, shares: d.ShareThreshold, valueToMetric: d.ValueToMetric}
+	n := &envoyNode{up: up, key: key, word: word, value: d.Value, at: d.At, shares: d.ShareThreshold, valueToMetric: d.ValueToMetric}
 	s.add(n)
 	n.free, n.hides = freeOf(n, up), b.hidesOf(n, up)
 	n.counts = n.counting()

@@ -96,7 +96,7 @@ func (c *envoyCompiler) domain(name string, files []*EnvoyFile) *envoyDomain {
 	b := &envoyBuilder{
 		envoyCompiler: c,
 		domain:        &envoyDomain{name: name, top: envoyLevel{}, private: c.private},
-		names:         map[string]int32{}, words: map[string]string{},
+		names:         map[string]int32{}, words: map[string]*string{},
 	}
 	for _, f := range files {
 		for i := range f.Descriptors {

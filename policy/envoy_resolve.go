@@ -12,9 +12,10 @@ import (
 func (d *envoyDomain) resolve(r *weir.Request, p *Plan) error {
 	replacing := false
 	for i := range r.Descriptors {
-		m := d.match(&r.Descriptors[i])
-		p.Descriptors = append(p.Descriptors, m)
-		replacing = replacing || m.Rule != nil && m.node.replaces
+		p.Descriptors = append(p.Descriptors, Matched{})
+		if d.match(&r.Descriptors[i], &p.Descriptors[i]) {
+			replacing = true
+		}
 	}
 	if replacing {
 		replace(p.Descriptors)
@@ -30,17 +31,20 @@ func (d *envoyDomain) resolve(r *weir.Request, p *Plan) error {
 	return nil
 }
 
-// match finds the rule of a descriptor. A limit that the request brings along
-// takes the place of whatever is configured, name, flags and all.
-func (d *envoyDomain) match(of *weir.Descriptor) Matched {
+// match finds the rule of a descriptor, and tells whether it replaces others. A
+// limit that the request brings along takes the place of whatever is configured,
+// name, flags and all.
+func (d *envoyDomain) match(of *weir.Descriptor, m *Matched) (replaces bool) {
 	if of.Limit != nil {
-		return Matched{Rule: d.override.rule, node: d.override}
+		m.Rule, m.node = d.override.rule, d.override
+		return false
 	}
-	n := d.locate(of.Pairs)
-	if n == nil || n.rule == nil {
-		return Matched{}
+	end := d.locate(of.Pairs)
+	if end.rule == nil {
+		return false
 	}
-	return Matched{Rule: n.rule, Unlimited: n.rule.Unlimited, node: n}
+	m.Rule, m.Unlimited, m.node, m.by = end.rule, end.rule.Unlimited, end.node, end.by
+	return end.replaces
 }
 
 // replace drops the matches whose name is among the replaces of another. What
@@ -76,7 +80,7 @@ func (d *envoyDomain) charge(r *weir.Request, p *Plan, i int) error {
 		return nil
 	}
 	mode := modeOf(m.Rule, of.Refund, of.Spent)
-	switch by := m.node.counts; {
+	switch by := m.by; {
 	case by == countsOne:
 		return p.chargePlain(m.Rule, m.Rule.Windows, i, mode, cost, m.Rule.ID)
 	case by != countsApart:

@@ -55,6 +55,30 @@ func newSiblingIndex(s *envoySiblings) siblingIndex {
 	return x
 }
 
+// found is where a request ends, with what is needed of it: the node itself need
+// not be looked at.
+type found struct {
+	node     *envoyNode // nil when there is none
+	rule     *Rule
+	by       counting
+	replaces bool
+}
+
+// last finds the end of pairs, one or two, by a look at one place; it returns
+// false where that is not enough.
+func (s *step) last(pairs []weir.Pair) (found, bool) {
+	if len(pairs) > 2 || s.more != nil || s.some.exact == nil || s.key != pairs[0].Name {
+		return found{}, false
+	}
+	slot := s.some.exact.slot(pairs[0].Value)
+	switch {
+	case slot == nil:
+	case len(pairs) == 1 && slot.key == nil, len(pairs) == 2 && slot.key != nil && *slot.key == pairs[1].Name:
+		return slot.found(), true
+	}
+	return found{}, false
+}
+
 // find returns the node of a pair, or nil.
 func (s *step) find(pair *weir.Pair) *envoyNode {
 	if s.more == nil {
@@ -92,43 +116,47 @@ type exactIndex struct {
 
 // exactSlot is a cache line.
 type exactSlot struct {
-	node  *envoyNode // nil: the slot is free
-	ahead ahead
-	size  uint8    // of the value, or longValue
-	text  [31]byte // the value, or its hash
+	node *envoyNode // nil: the slot is free
+	// ahead is the end of the way of most requests that come here: the node below
+	// that takes any value of key, if there is no other below, or else node.
+	ahead *envoyNode
+	key   *string // nil when ahead is node
+	rule  *Rule   // of ahead
+	rest  *byte   // what keys of the rule end in
+	by    counting
+	takes bool  // ahead replaces others
+	size  uint8 // of the value, or longValue
+	text  [21]byte
 }
 
 const longValue = 255
 
-// ahead is the memory that a request needs that goes on from a node: that of the
-// node below which takes any value, or else of the node itself. It is asked for
-// at once, and not found step by step.
-type ahead struct {
-	node *envoyNode
-	rule *Rule
-	rest *byte
+func newExactSlot(n *envoyNode) exactSlot {
+	s := exactSlot{node: n, ahead: n, size: longValue}
+	if next := &n.next; next.more == nil && next.some.exact == nil && next.some.wild == nil && next.some.bare != nil {
+		s.ahead, s.key = next.some.bare, next.some.bare.word
+	}
+	s.rule, s.by, s.takes = s.ahead.rule, s.ahead.counts, s.ahead.replaces
+	if s.rule != nil {
+		s.rest = unsafe.StringData(s.rule.first.rest)
+	}
+	return s
 }
 
-func aheadOf(n *envoyNode) ahead {
-	if bare := n.next.some.bare; bare != nil {
-		n = bare
-	}
-	a := ahead{node: n, rule: n.rule}
-	if n.rule != nil {
-		a.rest = unsafe.StringData(n.rule.first.rest)
-	}
-	return a
+// found is the end of ahead.
+func (s *exactSlot) found() found {
+	return found{node: s.ahead, rule: s.rule, by: s.by, replaces: s.takes}
 }
 
 // farSlots: the rules of a smaller table are in the cache, and need not be
 // fetched.
 const farSlots = 512
 
+// fetch asks for the memory that comes next, at once: the rule and the rest of
+// its keys.
 func (s *exactSlot) fetch() {
-	prefetch.Lines(uintptr(unsafe.Pointer(s.node)))
-	prefetch.Lines(uintptr(unsafe.Pointer(s.ahead.node)))
-	prefetch.Lines(uintptr(unsafe.Pointer(s.ahead.rule)))
-	prefetch.Lines(uintptr(unsafe.Pointer(s.ahead.rest)))
+	prefetch.Lines(uintptr(unsafe.Pointer(s.rule)))
+	prefetch.Lines(uintptr(unsafe.Pointer(s.rest)))
 }
 
 func newExactIndex(nodes map[string]*envoyNode) *exactIndex {
@@ -138,7 +166,7 @@ func newExactIndex(nodes map[string]*envoyNode) *exactIndex {
 	}
 	x := &exactIndex{slots: make([]exactSlot, n)}
 	for value, node := range nodes {
-		s := exactSlot{node: node, ahead: aheadOf(node), size: longValue}
+		s := newExactSlot(node)
 		hash := hashOf(value)
 		if len(value) <= len(s.text) {
 			s.size = uint8(copy(s.text[:], value))
@@ -180,6 +208,14 @@ func eight(text string) uint64 {
 func (x *exactIndex) home(hash uint64) int { return int(hash & uint64(len(x.slots)-1)) }
 
 func (x *exactIndex) find(value string) *envoyNode {
+	if s := x.slot(value); s != nil {
+		return s.node
+	}
+	return nil
+}
+
+// slot returns that of a value, or nil.
+func (x *exactIndex) slot(value string) *exactSlot {
 	hash := hashOf(value)
 	for i := x.home(hash); ; i = (i + 1) & (len(x.slots) - 1) {
 		s := &x.slots[i]
@@ -190,7 +226,7 @@ func (x *exactIndex) find(value string) *envoyNode {
 			if len(x.slots) >= farSlots {
 				s.fetch()
 			}
-			return s.node
+			return s
 		}
 	}
 }

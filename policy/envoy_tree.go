@@ -37,6 +37,7 @@ type envoyNode struct {
 
 	up         *envoyNode // nil at the top
 	key, value string     // as written
+	word       *string    // key, the same for all nodes with it
 	at         Position
 	below      envoyLevel
 	metric     string
@@ -48,7 +49,7 @@ type envoyNode struct {
 	replaced      []int32 // numbers of names
 	shares        bool    // share_threshold
 	valueToMetric bool
-	_             [16]byte // to whole cache lines
+	_             [8]byte // to whole cache lines
 }
 
 // counting is what tells the counters of a rule apart: the position of the one
@@ -70,16 +71,23 @@ func (n *envoyNode) counting() counting {
 	return countsApart
 }
 
-// locate returns the node of the last pair, or nil when the tree has none.
-func (d *envoyDomain) locate(pairs []weir.Pair) (n *envoyNode) {
+// locate returns the node of the last pair, if the tree has one.
+func (d *envoyDomain) locate(pairs []weir.Pair) found {
 	at := &d.first
+	var n *envoyNode
 	for i := range pairs {
+		if end, ok := at.last(pairs[i:]); ok {
+			return end
+		}
 		if n = at.find(&pairs[i]); n == nil {
-			return nil
+			return found{}
 		}
 		at = &n.next
 	}
-	return n
+	if n == nil {
+		return found{}
+	}
+	return found{node: n, rule: n.rule, by: n.counts, replaces: n.replaces}
 }
 
 // find returns the node of the last pair, or nil when the tree has none, and

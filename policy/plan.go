@@ -76,6 +76,7 @@ type Matched struct {
 	Replaced *Rule
 
 	node *envoyNode
+	by   counting // the same of node
 }
 
 // Denied tells whether the request is denied whatever a store would say: a

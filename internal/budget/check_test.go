@@ -4,6 +4,7 @@ package budget_test
 
 import (
 	"context"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ import (
 func loop(b *testing.B, f func()) {
 	b.Helper()
 	b.ReportAllocs()
+	runtime.GC() // what was made before is not collected meanwhile
 	b.ResetTimer()
 	began := cpu(b)
 	for range b.N {

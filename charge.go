@@ -92,10 +92,6 @@ type Batch struct {
 	// Deadline is when an answer is no longer of use. The zero value leaves it
 	// to the store's default.
 	Deadline time.Time
-	// Asked is when the batch was asked, by the monotonic clock of this process,
-	// or zero. A store that goes by that clock takes it for the present, and does
-	// without a reading of its own: it is no later, and a moment earlier.
-	Asked time.Time
 }
 
 // Validate returns an *Error that names the field at fault, or nil. Stores

@@ -44,7 +44,8 @@ type Options struct {
 // Engine decides requests. Make one with New.
 type Engine struct {
 	store    weir.Store
-	prompt   prompt // the store, if it is one
+	prompt   prompt  // the store, if it is one
+	lag      instant // when it was started
 	deadline time.Duration
 	hooks    weir.Hooks
 	ring     func() *pseudonym.Ring
@@ -94,7 +95,9 @@ func New(o Options) (*Engine, error) {
 		leases: o.Leases, noLeases: o.NoLeases, instances: o.Instances,
 		clock: newClock(),
 	}
-	e.prompt, _ = o.Store.(prompt)
+	if e.prompt, _ = o.Store.(prompt); e.prompt != nil {
+		e.lag = e.prompt.Started().Sub(e.clock.start)
+	}
 	e.flows.New = func() any { return newFlow(e) }
 	return e, nil
 }

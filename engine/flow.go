@@ -72,7 +72,7 @@ func (f *flow) decide() (decided bool, err error) {
 	}()
 	decided, err = f.prepare()
 	if prompt := f.engine.prompt; prompt != nil && !decided {
-		prompt.DecideNow(&f.batch, f.hint)
+		prompt.DecideNow(&f.batch, f.began-f.engine.lag, f.hint)
 		f.took = f.engine.clock.after(f.began)
 		return true, f.settle()
 	}
@@ -112,8 +112,11 @@ func (f *flow) prepare() (decided bool, err error) {
 	if f.stages(e) {
 		return true, nil
 	}
-	f.batch.Asked = f.anchor.time(f.began)
-	f.batch.Deadline = f.deadline()
+	if f.engine.prompt != nil {
+		f.batch.Deadline = f.req.Deadline // the others are yet to come, and nobody waits
+	} else {
+		f.batch.Deadline = f.deadline()
+	}
 	return false, nil
 }
 
@@ -131,7 +134,7 @@ func (f *flow) deadline() time.Time {
 	if f.plan.Deadline > 0 && f.plan.Deadline < limit {
 		limit = f.plan.Deadline
 	}
-	at := f.batch.Asked.Add(limit)
+	at := f.anchor.time(f.began + limit)
 	if d := f.req.Deadline; !d.IsZero() && d.Before(at) {
 		return d
 	}

@@ -12,9 +12,11 @@ type prompt interface {
 	// Expect is told of the key of a batch that comes soon and has no other, so
 	// that memory is fetched meanwhile. DecideNow is given what it returned.
 	Expect(key string) (hint uint64)
-	// DecideNow is weir.Store's Submit, done when it returns. hint is 0 for a batch
-	// that was not expected.
-	DecideNow(b *weir.Batch, hint uint64)
+	// DecideNow is weir.Store's Submit, done when it returns. at is the time since
+	// Started; hint is 0 for a batch that was not expected.
+	DecideNow(b *weir.Batch, at time.Duration, hint uint64)
+	// Started is an instant of the monotonic clock.
+	Started() time.Time
 }
 
 // Local answers without the store what it can answer exactly. See

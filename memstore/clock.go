@@ -33,18 +33,16 @@ func (c *clock) now() weir.Micros {
 }
 
 // nowBefore tells the time, and whether it is before deadline; the zero value is
-// none. The system's clock is read once for both, or not at all where the caller
-// has just done so.
-func (c *clock) nowBefore(deadline, asked time.Time) (now weir.Micros, ok bool) {
+// none. The system's clock is read once for both.
+func (c *clock) nowBefore(deadline time.Time) (now weir.Micros, ok bool) {
 	if c.read != nil {
 		return c.read(), deadline.IsZero() || time.Now().Before(deadline)
 	}
-	var spent time.Duration
-	if asked.IsZero() {
-		spent = time.Since(c.start)
-	} else {
-		spent = max(asked.Sub(c.start), 0)
-	}
+	return c.at(time.Since(c.start), deadline)
+}
+
+// at is nowBefore so long after the start.
+func (c *clock) at(spent time.Duration, deadline time.Time) (now weir.Micros, ok bool) {
 	return c.base + weir.Micros(spent/time.Microsecond), deadline.IsZero() || spent < deadline.Sub(c.start)
 }
 
@@ -72,5 +70,5 @@ func (c *clock) due(at weir.Micros) tick {
 	return tick(min(max(n, 1), int64(never)))
 }
 
-// at is the latest instant that due rounds to t.
-func (c *clock) at(t tick) weir.Micros { return c.base + weir.Micros(t)<<tickBits }
+// latest is the latest instant that due rounds to t.
+func (c *clock) latest(t tick) weir.Micros { return c.base + weir.Micros(t)<<tickBits }

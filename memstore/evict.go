@@ -125,7 +125,7 @@ func (c *shared) weight(at cell, now weir.Micros) uint32 {
 	if at.machine() != weir.Bucket {
 		return w
 	}
-	due, since := c.at(at.due()), weir.Micros(at.word(0))
+	due, since := c.latest(at.due()), weir.Micros(at.word(0))
 	span, left := due-since, due-now
 	if left >= span || span <= 0 {
 		return w

@@ -3,8 +3,10 @@ package memstore
 import (
 	"hash/maphash"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
+	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/internal/prefetch"
 )
 
@@ -19,6 +21,22 @@ type spot struct {
 func (p *spot) set(t *table) {
 	p.slots.Store(t.slots)
 	p.cells.Store(uintptr(unsafe.Pointer(unsafe.SliceData(t.cells))))
+}
+
+// Started is what DecideNow's instants are counted from.
+func (s *Store) Started() time.Time { return s.start }
+
+// DecideNow is Submit without the callback, and for a caller that has just read
+// the clock: at is the time since Started, by the monotonic clock. A store with a
+// clock of its own goes by that. hint is what Expect returned for the batch's only
+// key, or 0.
+func (s *Store) DecideNow(b *weir.Batch, at time.Duration, hint uint64) {
+	if s.read != nil {
+		s.decide(b)
+		return
+	}
+	now, ok := s.at(max(at, 0), b.Deadline)
+	s.decideAt(b, now, ok, hint)
 }
 
 // Expect says that a batch with this key alone comes soon: the memory that it

@@ -56,13 +56,9 @@ func (s *Store) shardOf(hash uint64) *shard { return &s.shards[hash>>s.shift] }
 
 // Submit implements weir.Store. It calls done before it returns.
 func (s *Store) Submit(b *weir.Batch, done func(*weir.Batch)) {
-	s.decide(b, 0)
+	s.decide(b)
 	done(b)
 }
-
-// DecideNow is Submit without the callback. hint is what Expect returned for the
-// batch's only key, or 0.
-func (s *Store) DecideNow(b *weir.Batch, hint uint64) { s.decide(b, hint) }
 
 // Decide implements weir.Store. Nothing in it waits, so ctx and the deadline are
 // looked at once, at the start.
@@ -71,17 +67,22 @@ func (s *Store) Decide(ctx context.Context, b *weir.Batch) {
 		refuse(b, err)
 		return
 	}
-	s.decide(b, 0)
+	s.decide(b)
 }
 
-// decide decides b. hash is that of its only key, or 0.
-func (s *Store) decide(b *weir.Batch, hash uint64) {
+func (s *Store) decide(b *weir.Batch) {
+	now, ok := s.nowBefore(b.Deadline)
+	s.decideAt(b, now, ok, 0)
+}
+
+// decideAt decides b at an instant, if that is in time. hash is that of its only
+// key, or 0.
+func (s *Store) decideAt(b *weir.Batch, now weir.Micros, inTime bool, hash uint64) {
 	if s.closed.Load() {
 		refuse(b, errClosed())
 		return
 	}
-	now, ok := s.nowBefore(b.Deadline, b.Asked)
-	if !ok {
+	if !inTime {
 		refuse(b, &weir.Error{Code: weir.CodeTimeout, Message: "the batch's deadline had passed when it was submitted"})
 		return
 	}

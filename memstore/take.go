@@ -51,7 +51,9 @@ func (s *Store) decidePlain(e *weir.Entry, now weir.Micros, hash uint64) {
 	if hash == 0 {
 		hash = maphash.String(s.seed, c.Key)
 	}
-	a := ask{meter: c.Meter, key: key{text: c.Key, hash: hash, size: uint8(len(c.Key))}, now: now}
+	var a ask // not in one literal: that would be made elsewhere, and copied
+	a.key.text, a.key.hash, a.key.size = c.Key, hash, uint8(len(c.Key))
+	a.meter, a.now = c.Meter, now
 	sh := s.shardOf(hash)
 	for attempt := range attempts {
 		res := sh.take(&a, c.Cost, &e.Outcomes[0])

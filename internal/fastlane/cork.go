@@ -34,10 +34,11 @@ const mostWritten = 8
 func (k *Cork) End() {
 	k.mu.Lock()
 	k.mu.depth--
+	held := len(k.mu.conns) // what comes after is for an End that is to come
 	k.mu.Unlock()
-	for n := 0; ; n++ {
+	for n := range held {
 		cn := k.next()
-		if cn == nil {
+		if cn == nil { // others end, too
 			return
 		}
 		cn.writeHeld(n < mostWritten)

@@ -25,6 +25,7 @@ type flight struct {
 	meterOf []uint16
 	next    []int32 // of each item: the next one of its group, or -1
 	last    []int32 // of each key: the last group that touches it
+	latest  int32   // the group of the item before, or -1
 
 	meters  []*weir.Meter
 	meterIx map[*weir.Meter]uint16 // of those after the first few
@@ -63,7 +64,7 @@ func newFlight(s *Store) *flight {
 func (f *flight) reset() {
 	f.groups, f.next = f.groups[:0], f.next[:0]
 	f.charges, f.keyOf, f.twinOf, f.meterOf = f.charges[:0], f.keyOf[:0], f.twinOf[:0], f.meterOf[:0]
-	f.meters, f.arena = f.meters[:0], f.arena[:0]
+	f.meters, f.arena, f.latest = f.meters[:0], f.arena[:0], -1
 	if len(f.meterIx) > 0 {
 		clear(f.meterIx)
 	}
@@ -96,8 +97,16 @@ func (f *flight) build(items []*item, keyCap int) int {
 
 // add puts one item's entry into its group.
 func (f *flight) add(i int32, it *item) {
-	f.next = append(f.next, -1)
 	e := it.entry
+	if at := f.latest; at >= 0 && f.repeats(at, it) {
+		f.next = append(f.next, -1)
+		g := &f.groups[at]
+		f.next[g.tail] = i
+		g.tail = i
+		g.count++
+		return
+	}
+	f.next = append(f.next, -1)
 	first := int32(len(f.charges))
 	h, twins, known := uint64(it.flags), uint8(0), true
 	for j := range e.Charges {
@@ -127,6 +136,7 @@ func (f *flight) add(i int32, it *item) {
 		if known { // else no other can be the same
 			if at := f.byShape.find(f, &g); at >= 0 && (!it.ordered || f.isLast(at, &g)) {
 				f.join(at, i, first)
+				f.latest = at
 				return
 			}
 		}
@@ -141,7 +151,23 @@ func (f *flight) add(i int32, it *item) {
 			f.last[t-1] = int32(len(f.groups))
 		}
 	}
+	f.latest = int32(len(f.groups))
 	f.groups = append(f.groups, g)
+}
+
+// repeats tells whether an item asks for one charge, and for the same as group
+// at: that of the item before it, as a hot key's often is.
+func (f *flight) repeats(at int32, it *item) bool {
+	g, e := &f.groups[at], it.entry
+	if len(e.Charges) != 1 || g.n != 1 || it.flags != 0 || g.flags != 0 || it.ordered || g.count == maxCount {
+		return false
+	}
+	c, old := &e.Charges[0], &f.charges[g.first]
+	if c.Meter != old.Meter || c.Cost != old.Cost || c.Mode != old.Mode || c.Group != old.Group || c.Twinning != weir.TwinNone {
+		return false
+	}
+	sp := &f.keys.spans[f.keyOf[g.first]]
+	return string(f.arena[int(sp.from)+len(f.store.opts.Prefix):sp.to]) == c.Key
 }
 
 // isLast tells whether group at is the last that touches each of g's keys. An

@@ -163,3 +163,50 @@ func TestDifferentEntriesAreNotGrouped(t *testing.T) {
 		t.Errorf("k2 has %d units in use, want 4", got)
 	}
 }
+
+// Entries that follow each other are one group when they ask the same, whatever
+// of it differs otherwise.
+func TestGroupOfWhoAsksTheSame(t *testing.T) {
+	m, other := still(10), still(11)
+	for name, tc := range map[string]struct {
+		change func(*weir.Entry)
+		want   int
+	}{
+		"nothing": {func(*weir.Entry) {}, 1},
+		"key":     {func(e *weir.Entry) { e.Charges[0].Key = "{k}2" }, 2},
+		"longer":  {func(e *weir.Entry) { e.Charges[0].Key = "{k}11" }, 2},
+		"shorter": {func(e *weir.Entry) { e.Charges[0].Key = "{k}" }, 2},
+		"meter":   {func(e *weir.Entry) { e.Charges[0].Meter = other }, 2},
+		"cost":    {func(e *weir.Entry) { e.Charges[0].Cost = 2 }, 2},
+		"mode":    {func(e *weir.Entry) { e.Charges[0].Mode = weir.Always }, 2},
+		"any of":  {func(e *weir.Entry) { e.Charges[0].Group = 1 }, 2},
+		"twin":    {func(e *weir.Entry) { e.Charges[0].Twin, e.Charges[0].Twinning = "{k}t", weir.TwinNext }, 2},
+		"id":      {func(e *weir.Entry) { e.ID = "r" }, 2},
+		"charges": {func(e *weir.Entry) { e.Charges = append(e.Charges, weir.Charge{Key: "{k}3", Meter: m, Cost: 1}) }, 2},
+	} {
+		for _, prefix := range []string{"", "weir:"} {
+			for _, swapped := range []bool{false, true} {
+				a, b := one("{k}1", m), one("{k}1", m)
+				tc.change(&b)
+				if swapped {
+					a, b = b, a
+				}
+				f := newFlight(&Store{opts: Options{Prefix: prefix}})
+				items := make([]*item, 3)
+				for i, e := range []*weir.Entry{&a, &b, &b} {
+					items[i] = new(item)
+					items[i].init(e, nil, 0, 0)
+					items[i].identify(nil)
+				}
+				f.build(items, 16)
+				want := tc.want
+				if b.ID != "" {
+					want++ // each by itself
+				}
+				if len(f.groups) != want {
+					t.Errorf("%s (swapped %v, prefix %q): %d groups, want %d", name, swapped, prefix, len(f.groups), want)
+				}
+			}
+		}
+	}
+}

@@ -64,7 +64,8 @@ func (p Plan) growth(ctx context.Context, a *arena, eng []string, res *Result) e
 	}{
 		{Curve{
 			Name: "keys in Redis", Unit: "keys", Requests: g.inRedis,
-			Note: "Every size has a redis-server and a server of its own.",
+			Note: "Every size has a redis-server and a server of its own. The server is asked for 300k keys; more are copies, under their " +
+				"names, of what it keeps for one, and the run ends with an error when a counter is new in a sample.",
 		}, g.redisKeys, inRedis, keysInRedis},
 		{Curve{
 			Name: "keys in Redis, the peer", Unit: "keys", Requests: g.ofPeer,

@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"net"
+	"runtime"
 	"testing"
 	"time"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/nowait"
 )
 
 // TestBoundConnections: beyond the bound a connection waits until one is
@@ -75,5 +77,32 @@ func TestLoadWatch(t *testing.T) {
 		if changed := w.load.look(); changed != step.changed || w.load.over != step.over {
 			t.Errorf("step %d: changed %v, over %v", i, changed, w.load.over)
 		}
+	}
+}
+
+// TestConnectionsAreDirect: what is accepted for the fast lane can be written to
+// without waiting, whatever is wrapped around it on the way.
+func TestConnectionsAreDirect(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("there is no such way")
+	}
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := answerHTTP1(boundConnections(inner, 2))
+	defer func() { _ = l.Close() }()
+	there, err := net.Dial("tcp", inner.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = there.Close() }()
+	here, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = here.Close() }()
+	if nowait.New(here) == nil {
+		t.Errorf("%T has no descriptor", here)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"net"
+	"syscall"
 )
 
 // http1Answer is what who speaks HTTP/1 to the gRPC listener is told: an answer
@@ -55,6 +56,15 @@ func (c *http1Conn) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	return c.Conn.Write(p)
+}
+
+// SyscallConn implements syscall.Conn, where the connection does: for a server
+// that has read the first bytes, and found them to be HTTP/2's.
+func (c *http1Conn) SyscallConn() (syscall.RawConn, error) {
+	if sc, ok := c.Conn.(syscall.Conn); ok && !c.answered {
+		return sc.SyscallConn()
+	}
+	return nil, errors.ErrUnsupported
 }
 
 // CloseWrite says that nothing follows, where the connection can.

@@ -17,7 +17,7 @@ type conn struct {
 	raw    net.Conn // what was accepted: closing it never waits
 	nc     net.Conn // the same, or TLS over it; of mu until the handshake is done
 	tls    *tls.ConnectionState
-	direct *nowait.Conn  // nil: only the reader and the writer write
+	direct *nowait.Conn  // of nc, once the preface was read; nil: only reader and writer write
 	wake   chan struct{} // for the writer; see write.go
 
 	// Of the goroutine that reads.
@@ -85,9 +85,6 @@ func newConn(s *Server, nc net.Conn) *conn {
 		send: defaultWindow, peerWindow: defaultWindow, recv: connWindow,
 		idleSince: s.tick.Load(),
 	}
-	if s.o.TLS == nil {
-		cn.direct = nowait.New(nc)
-	}
 	cn.changed = sync.NewCond(&cn.mu)
 	return cn
 }
@@ -136,6 +133,10 @@ func (cn *conn) start() error {
 	cn.r = len(preface)
 	cn.mu.Lock()
 	defer cn.mu.Unlock()
+	if cn.tls == nil {
+		// Not before: a connection may want to look at how it begins.
+		cn.direct = nowait.New(cn.nc)
+	}
 	from := len(cn.out)
 	b := appendFrame(cn.out, 0, frameSettings, 0, 0)
 	b = appendSetting(b, settingMaxStreams, uint32(s.o.MaxStreams))

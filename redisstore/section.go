@@ -2,12 +2,13 @@ package redisstore
 
 import "github.com/weirlimit/weir"
 
-// section is charges of a flight that count, under one meter, each on a key that
-// no other charge is on. They can be decided in any order, and with little: see
+// section is charges of a flight that count, under one meter and of one cost, each
+// on a key that no other charge is on. They can be decided in any order, and with little: see
 // commit.lua.
 type section struct {
 	meter uint16
 	kind  uint8
+	cost  int64
 	head  int32 // the first of its charges; the next is in beside
 	n     int32
 }
@@ -16,13 +17,14 @@ type section struct {
 const (
 	kindAlways  = 1
 	kindSeveral = 2 // its charges are of requests of several
-	kinds       = 4
+	kindUnit    = 4 // of cost 1; not told to the script
+	kinds       = 8
 )
 
 // sorted is how the groups of a flight are laid out for the script.
 type sorted struct {
 	sections []section
-	sectOf   []int32  // of each meter and kind: its section + 1, or 0
+	sectOf   []int32  // of each meter and kind: its latest section + 1, or 0
 	beside   []int32  // of each charge: the next of its section, or -1
 	groupOf  []int32  // of each charge in a section: its group
 	several  uint16   // groups of several charges in sections
@@ -89,12 +91,17 @@ func (f *flight) putInSections(i int32, g *group) {
 		if f.charges[c].Mode == weir.Always {
 			of |= kindAlways
 		}
-		at := kinds*int(f.meterOf[c]) + int(of)
-		if f.sectOf[at] == 0 {
-			f.sections = append(f.sections, section{meter: f.meterOf[c], kind: of, head: -1})
-			f.sectOf[at] = int32(len(f.sections))
+		// More than any state can hold is as much as it can hold.
+		cost, slot := min(f.charges[c].Cost, weir.MaxUsed), kinds*int(f.meterOf[c])+int(of)
+		if cost == 1 {
+			slot += kindUnit
 		}
-		s := &f.sections[f.sectOf[at]-1]
+		at := &f.sectOf[slot]
+		if *at == 0 || f.sections[*at-1].cost != cost {
+			f.sections = append(f.sections, section{meter: f.meterOf[c], kind: of, cost: cost, head: -1})
+			*at = int32(len(f.sections))
+		}
+		s := &f.sections[*at-1]
 		f.groupOf[c], f.beside[c], s.head = i, s.head, c
 		s.n++
 	}

@@ -86,14 +86,13 @@ func plausible(m *weir.Meter) bool {
 }
 
 func (f *flight) appendSection(b []byte, s *section) []byte {
-	b = append(appendMeter(b, f.meters[s.meter]), s.kind)
+	b = append24(append(appendMeter(b, f.meters[s.meter]), s.kind), s.cost)
 	b = binary.BigEndian.AppendUint16(b, uint16(s.n))
 	for c := s.head; c >= 0; c = f.beside[c] {
 		g := &f.groups[f.groupOf[c]]
 		b = binary.BigEndian.AppendUint16(b, uint16(g.count))
 		b = binary.BigEndian.AppendUint16(b, g.request)
 		b = binary.BigEndian.AppendUint16(b, f.keyOf[c]+1)
-		b = append24(b, min(f.charges[c].Cost, weir.MaxUsed))
 	}
 	return b
 }

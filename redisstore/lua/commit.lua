@@ -9,7 +9,7 @@
 --
 -- blob, big-endian (see wire.go):
 --   timed u8, nstate u16, nreplay u16, nsections u16, nseveral u16, nmeters u16, ngroups u16
---   section: meter, kind u8, n u16, then n of: count u16, request u16, key u16, cost u24
+--   section: meter, kind u8, cost u24, n u16, then n of: count u16, request u16, key u16
 --   meter:   shapes u8, machine u8, mark u16, capacity u24, whole u56, rem u24, den u24,
 --            usedcap u24, window u56, runcap u24, maxruns u16, grid u56
 --   group:   count u16, ncharges u8, flags u8, then the charges; with flag 16 the
@@ -22,8 +22,8 @@
 -- instead of 10 minutes, 16 has twins, 32 is plain.
 --
 -- What is asked most is told apart by the caller, to be decided with little:
---   section  charges that count, of one limit, each on a key that no other
---            charge of the batch is on, and so in any order. Of kind 2 they are of
+--   section  charges that count, of one limit and one cost, each on a key that no
+--            other charge of the batch is on, and so in any order. Of kind 2 they are of
 --            requests of several such charges, which are numbered from 1; else the
 --            request is 0, and the charge all of it. Kind 1 counts always.
 --   plain    requests of charges that all count and all must fit
@@ -49,18 +49,19 @@ local admitted = 0
 
 -- Sections: what follows below, without its tables and functions, which cost
 -- such a request more than to decide it.
-local SECTION, CHARGE = '>BBI2I3I7I3I3I3I7I3I2I7BI2', '>I2I2I2I3'
+local SECTION, CHARGE = '>BBI2I3I7I3I3I3I7I3I2I7BI3I2', '>I2I2I2'
 local sections = pos
 local N = nseveral > 0 and {}  -- by request of several: how many fit, or -1 for one of rest
-local su, sa, sf, ss, sx, sb, sh, sl = N and {}, N and {}, N and {}, N and {}, N and {}, N and {}, N and {}, N and {}
+local su, sa, ss, sx, sl, sf, sb, sh = N and {}, N and {}, N and {}, N and {}, N and {}, N and {}, N and {}, N and {}
 local rest  -- what needs the tables and functions after all: { count, charges }
 for _ = 1, nsections do
   local from = pos
-  local _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid, kind, charges
-  _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid, kind, charges, pos = unpack_(SECTION, blob, pos)
+  local _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid, kind, cost, charges
+  _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid, kind, cost, charges, pos = unpack_(SECTION, blob, pos)
+  local base = mark * 16777216 -- a state begins with the mark and the units: one number of 5 bytes
   for _ = 1, charges do
-    local count, request, k, cost
-    count, request, k, cost, pos = unpack_(CHARGE, blob, pos)
+    local count, request, k
+    count, request, k, pos = unpack_(CHARGE, blob, pos)
     local v = V[k]
     local ok, used, at, frac, same, stored, body, h, ln
     --#include look
@@ -79,7 +80,10 @@ for _ = 1, nsections do
       N[request] = n
       su[k], sa[k], ss[k], sx[k] = used, at, stored, same
       if den > 1 then sf[k] = frac end
-      if machine == RUNS then sb[k], sh[k], sl[k] = body, h, ln end
+      if ln then
+        sl[k] = ln
+        if h <= #body then sb[k], sh[k] = body, h end
+      end
     elseif ok then
       local n, room = 0, capacity - used
       if room >= cost then
@@ -106,15 +110,16 @@ if N then
   local pos = sections
   for _ = 1, nsections do
     local from = pos
-    local _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid, kind, charges
-    _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid, kind, charges, pos = unpack_(SECTION, blob, pos)
+    local _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid, kind, cost, charges
+    _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid, kind, cost, charges, pos = unpack_(SECTION, blob, pos)
+    local base = mark * 16777216
     if kind < 2 then
-      pos = pos + 9 * charges
+      pos = pos + 6 * charges
       charges = 0
     end
     for _ = 1, charges do
-      local count, request, k, cost
-      count, request, k, cost, pos = unpack_(CHARGE, blob, pos)
+      local count, request, k
+      count, request, k, pos = unpack_(CHARGE, blob, pos)
       local n = N[request]
       if n < 0 then
         rest, failed = rest or {}, failed or {}
@@ -129,9 +134,8 @@ if N then
         local units = n * cost
         if units > 0 then
           local v, used, at, frac, same, stored = V[k], su[k], sa[k], 0, sx[k], ss[k]
-          local body, h, ln
+          local body, h, ln = sb[k] or '', sh[k] or 1, sl[k]
           if den > 1 then frac = sf[k] end
-          if machine == RUNS then body, h, ln = sb[k], sh[k], sl[k] end
           --#include put
         end
       end

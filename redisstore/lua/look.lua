@@ -1,7 +1,8 @@
 -- look: the state of one key as it is now, for a limit whose meter's fields are
 -- locals. It stands in the script wherever that says "#include look".
 --
--- Reads v, what the key holds, and the meter. Sets
+-- Reads v, what the key holds, the meter, and base, its mark before the units.
+-- Sets
 --   ok             whether v is nothing or a state that this limit wrote; if not,
 --                  nothing else counts
 --   used, at, frac what is in use, since when, and the fraction; with runs at is
@@ -11,16 +12,24 @@
 --   stored         the cell of the grid that the expiry is in, or nil
 ok, used, at, frac = true, 0, now, 0
 if v then
-  local size, had = 0, nil
+  local size = 0
   if v ~= 1 then size = #v end
   if machine == RUNS then
-    if size >= 15 and size % 10 == 5 then had, used = unpack_('>I2I3', v) end
+    if size == 15 then
+      body, h = '', 1
+      used, at, ln = unpack_('>I5I7I3', v)
+    elseif size > 15 and size % 10 == 5 then
+      body, h = sub(v, 6, -11), 1
+      used = unpack_('>I5', v)
+      at, ln = unpack_(RUN, v, size - 9)
+    end
   elseif size == 12 then
-    had, used, at = unpack_('>I2I3I7', v)
+    used, at = unpack_('>I5I7', v)
   elseif size == 15 and machine == BUCKET then
-    had, used, at, frac = unpack_('>I2I3I7I3', v)
+    used, at, frac = unpack_('>I5I7I3', v)
   end
-  ok = had == mark and used > 0 and frac < den
+  used = used - base
+  ok = used > 0 and used < 16777216 and frac < den -- of this mark, and no more
   if ok then
     if machine == BUCKET then
       local n = used
@@ -60,8 +69,6 @@ if v then
       stored = floor(ends / grid)
       if now >= ends then used = 0 end
     else
-      body, h = sub(v, 6, -11), 1
-      at, ln = unpack_(RUN, v, size - 9)
       stored = floor((at + window) / grid)
       local edge = now - window
       while h <= #body do

@@ -11,7 +11,8 @@ if units > 0 then
     elseif at >= now then
       ln = ln + units
     else
-      local left, fill = units, min(units, runcap - ln)
+      local left, fill = units, runcap - ln
+      if fill > left then fill = left end
       if fill > 0 then ln, left = ln + fill, left - fill end
       if left > 0 then
         body = body .. pack(RUN, at, ln)
@@ -22,7 +23,12 @@ if units > 0 then
         end
       end
     end
-    new, ends = pack('>I2I3', mark, used + units) .. sub(body, h) .. pack(RUN, at, ln), at + window
+    ends = at + window
+    if h > #body then
+      new = pack('>I5I7I3', base + used + units, at, ln)
+    else
+      new = pack('>I5', base + used + units) .. sub(body, h) .. pack(RUN, at, ln)
+    end
   else
     if used == 0 then at, frac, same = now, 0, false end
     used = used + units
@@ -42,7 +48,7 @@ if units > 0 then
     call('SETRANGE', K[k], '2', pack('>I3', used))
   else
     if not new then
-      if frac > 0 then new = pack('>I2I3I7I3', mark, used, at, frac) else new = pack('>I2I3I7', mark, used, at) end
+      if frac > 0 then new = pack('>I5I7I3', base + used, at, frac) else new = pack('>I5I7', base + used, at) end
     end
     if cell ~= stored then
       call('SET', K[k], new, 'PXAT', (cell + 1) * grid / 1000)

@@ -12,6 +12,7 @@ import (
 	"github.com/weirlimit/weir/internal/keytable"
 	"github.com/weirlimit/weir/internal/obs"
 	"github.com/weirlimit/weir/internal/stage"
+	"github.com/weirlimit/weir/internal/ticks"
 	"github.com/weirlimit/weir/memstore"
 	"github.com/weirlimit/weir/policy"
 )
@@ -35,6 +36,9 @@ func BenchmarkPart(b *testing.B) {
 	b.Run("clock", func(b *testing.B) {
 		from := time.Now()
 		loop(b, func() { _ = time.Since(from) })
+	})
+	b.Run("counter", func(b *testing.B) {
+		loop(b, func() { _ = ticks.Read() })
 	})
 	b.Run("resolve-native", func(b *testing.B) { resolve(b, native(b, ample), request()) })
 	b.Run("resolve-envoy", func(b *testing.B) { resolve(b, envoy(b), request()) })

@@ -57,6 +57,10 @@ func TestDecideNowOfMany(t *testing.T) {
 	if !b.Entries[0].Admitted || !b.Entries[1].Admitted || s.Len() != 2 {
 		t.Errorf("admitted %v and %v, %d keys", b.Entries[0].Admitted, b.Entries[1].Admitted, s.Len())
 	}
+	s.Submit(&b, func(*weir.Batch) {})
+	if b.Entries[0].Admitted || b.Entries[1].Admitted {
+		t.Errorf("admitted %v and %v again: one was stored elsewhere", b.Entries[0].Admitted, b.Entries[1].Admitted)
+	}
 }
 
 func TestDecideNowRefuses(t *testing.T) {

@@ -75,7 +75,7 @@ func saveRuns(b []byte, machine weir.Machine, runs []algo.Run) {
 func (s *shard) moveRuns(w *write, c cell) (first, frac uint64) {
 	machine, runs := w.meter.Machine, w.state.Runs
 	size := len(runs) * runSize(machine)
-	alone := machine == weir.Runs && len(runs) == 1 && runs[0].N == w.state.Used
+	alone := machine == weir.Runs && len(runs) == 1
 	if alone {
 		size = 0
 	}

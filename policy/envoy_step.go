@@ -133,8 +133,8 @@ const longValue = 255
 
 func newExactSlot(n *envoyNode) exactSlot {
 	s := exactSlot{node: n, ahead: n, size: longValue}
-	if next := &n.next; next.more == nil && next.some.exact == nil && next.some.wild == nil && next.some.bare != nil {
-		s.ahead, s.key = next.some.bare, next.some.bare.word
+	if below := &n.next.some; below.exact == nil && below.bare != nil { // exact has values with a '*' too
+		s.ahead, s.key = below.bare, below.bare.word
 	}
 	s.rule, s.by, s.takes = s.ahead.rule, s.ahead.counts, s.ahead.replaces
 	if s.rule != nil {

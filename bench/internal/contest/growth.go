@@ -76,8 +76,12 @@ func (p Plan) growth(ctx context.Context, a *arena, eng []string, res *Result) e
 			Note: "A server of its own for every size, with room for all (`--memory-keys`).",
 		}, g.memoryKeys, capped, keysInMemory},
 		{Curve{
-			Name: "rules", Unit: "rules", Requests: g.inMemory,
-			Note: "Counters in memory, 10k of them whatever the number of rules; a domain has 10k rules at most.",
+			Name: "rules, counters in Redis", Unit: "rules", Requests: g.inRedis,
+			Note: "10k counters whatever the number of rules; a domain has 10k rules at most.",
+		}, g.rules, inRedis, rulesInRedis},
+		{Curve{
+			Name: "rules, counters in memory", Unit: "rules", Requests: g.inMemory,
+			Note: "The same without Redis.",
 		}, g.rules, inMemory, rulesInMemory},
 	} {
 		c.System = c.system.Name

@@ -11,19 +11,34 @@ import (
 
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/internal/bench"
+	"github.com/weirlimit/weir/internal/redistest"
 )
 
 // counters is how many the growth of rules is measured with, whatever their
 // number: what grows is the rules alone.
 const counters = 10_000
 
-// rulesInMemory starts a server with so many rules.
+// rulesInMemory starts a server with so many rules, and counters in memory.
 func rulesInMemory(ctx context.Context, t testing.TB, a *arena, sys System, n uint64) (*station, error) {
+	return rules(ctx, t, a, sys, &station{size: n})
+}
+
+// rulesInRedis is the same with counters in a Redis of its own.
+func rulesInRedis(ctx context.Context, t testing.TB, a *arena, sys System, n uint64) (*station, error) {
+	s, err := rules(ctx, t, a, sys, &station{size: n, redis: redistest.Start(t, settles(a.redis)...)})
+	if err != nil {
+		return nil, err
+	}
+	return s, settle(ctx, s.redis)
+}
+
+func rules(ctx context.Context, t testing.TB, a *arena, sys System, s *station) (*station, error) {
+	n := s.size
 	list, err := record(filepath.Join(a.dir, "rules-"+strconv.FormatUint(n, 10)+".txt"), ruleRequests(n))
 	if err != nil {
 		return nil, err
 	}
-	s := &station{size: n, requests: func(int) bench.Requests { return list }}
+	s.requests = func(int) bench.Requests { return list }
 	if err := s.start(ctx, t, a, sys, ruleFiles(n)...); err != nil {
 		return nil, err
 	}

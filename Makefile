@@ -21,7 +21,7 @@ SCRIPTS := .ci/run $(wildcard scripts/*)
 tool     = $(GO) tool -modfile=$(CURDIR)/tools/go.mod
 
 .DEFAULT_GOAL := help
-.PHONY: help build run setup test test-traefik lint fmt generate generate-check bench bench-peers budget chaos fuzz soak sim
+.PHONY: help build run setup test test-traefik lint fmt generate generate-check bench bench-peers budget pgo chaos fuzz soak sim
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ bench-peers: setup build ## build envoyproxy/ratelimit and measure Weir beside i
 	cd bench/peers && $(GO) build -buildvcs=false -o ../../bin/ratelimit github.com/envoyproxy/ratelimit/src/service_cmd
 	cd bench && $(GO) build -buildvcs=false -o ../bin/bench-peers ./cmd/peers
 	cd bench && ../bin/bench-peers $(BENCH)
+
+pgo: setup ## profile the server at its usual work, for the compiler: cmd/weir/default.pgo
+	GO="$(GO)" scripts/pgo
 
 budget: setup ## what one decision costs, part by part, as docs/performance.md tells it
 	GO="$(GO)" scripts/budget

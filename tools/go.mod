@@ -15,6 +15,7 @@ tool (
 
 require (
 	github.com/bufbuild/protocompile v0.14.1
+	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe
 	google.golang.org/protobuf v1.36.12
 )
 

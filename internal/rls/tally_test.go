@@ -99,10 +99,9 @@ func TestCompatAnswersAsThePeerFromTheDenyCache(t *testing.T) {
 	t.Cleanup(func() { _ = store.Close() })
 	sources := make(chan weir.Source, compared)
 	sameAsPeer(t, withTier(t, fast, store, true, tallied, sources))
-	close(sources)
 	cached := 0
-	for source := range sources {
-		if source == weir.SourceDenyCache {
+	for range compared { // the last is told beside its answer, or after
+		if <-sources == weir.SourceDenyCache {
 			cached++
 		}
 	}

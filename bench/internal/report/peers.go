@@ -31,7 +31,9 @@ func growthPlot(c contest.Curve) string { return Plots + "/growth-" + fileName(c
 // loadPlot is the file of a curve of latency.
 func loadPlot(c contest.Curve) string { return Plots + "/latency-" + fileName(c.Name) + ".svg" }
 
-func fileName(s string) string { return strings.NewReplacer(" ", "-", ",", "").Replace(strings.ToLower(s)) }
+func fileName(s string) string {
+	return strings.NewReplacer(" ", "-", ",", "").Replace(strings.ToLower(s))
+}
 
 // Files are the document and its plots, by their names below docs.
 func (p Peers) Files() map[string]string {

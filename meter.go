@@ -43,7 +43,7 @@ type Meter struct {
 	UsedCap int64  // no charge takes more into use; a bucket of so many drains for 2^52 us
 	RunCap  int64  // units of different instants that one run may hold
 	MaxRuns int    // runs kept before the two oldest are joined
-	Grid    Micros // expiry instants are multiples of this
+	Grid    Micros // an expiry stays where it is while the state ends in one cell of this
 }
 
 // NewMeter checks l and prepares it.

@@ -691,7 +691,7 @@ for k, m in pairs(D) do
     if X[k] and M[k] == unpack_('>I2', v, 1) and floor(X[k] / m.grid) == cell then
       if #new == #v then call('SETRANGE', K[k], '0', new) else call('SET', K[k], new, 'KEEPTTL') end
     else
-      call('SET', K[k], new, 'PXAT', (cell + 1) * m.grid / 1000)
+      call('SET', K[k], new, 'PXAT', floor(((cell + 1) * m.grid + now % m.grid) / 1000)) -- as put does
     end
   end
 end

@@ -51,7 +51,9 @@ if units > 0 then
       if frac > 0 then new = pack('>I5I7I3', base + used, at, frac) else new = pack('>I5I7', base + used, at) end
     end
     if cell ~= stored then
-      call('SET', K[k], new, 'PXAT', (cell + 1) * grid / 1000)
+      -- As far behind the cell as now is in its own: Redis stands still for what
+      -- expires at one instant.
+      call('SET', K[k], new, 'PXAT', floor(((cell + 1) * grid + now % grid) / 1000))
     elseif #new == #v then
       call('SETRANGE', K[k], '0', new)
     else

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// The commit script. A function call costs Redis as much as half a decision, so
-// what the script does at several places is put there as text.
+// The commit script, a concept a file. A function call costs Redis as much as half
+// a decision, so what the script does at several places is put there as text.
 var (
 	//go:embed lua/commit.lua
 	commitText string
@@ -16,8 +16,15 @@ var (
 	lookText string
 	//go:embed lua/put.lua
 	putText string
+	//go:embed lua/states.lua
+	statesText string
+	//go:embed lua/decide.lua
+	decideText string
 
-	commitBody = strings.NewReplacer("--#include look\n", lookText, "--#include put\n", putText).Replace(commitText)
+	commitBody = strings.NewReplacer(
+		"--#include look\n", lookText, "--#include put\n", putText,
+		"--#include states\n", statesText, "--#include decide\n", decideText,
+	).Replace(commitText)
 )
 
 // script is a variant of the commit script: the same body after another

@@ -35,7 +35,7 @@ var peerIgnored = map[string]string{
 	"CONFIG_TYPE":                             "policies come from files",
 	"DEBUG_HOST":                              "give the whole address with --admin",
 	"DISABLE_STATS":                           "metrics cost next to nothing",
-	"EXPIRATION_JITTER_MAX_SECONDS":           "keys expire on a grid of 10 s",
+	"EXPIRATION_JITTER_MAX_SECONDS":           "keys expire spread as they were written",
 	"FORCE_START_WITHOUT_INITIAL_CONFIG":      "it starts without policies, and is not ready until there are some",
 	"GRPC_HOST":                               "give the whole address with --grpc",
 	"GRPC_MAX_CONNECTION_AGE":                 "connections end when they idle or the server stops",

@@ -55,7 +55,7 @@ func (t *Table[R]) Len() int {
 // Shard is a part of a table. All of its methods need its lock.
 type Shard[R any] struct {
 	mu    sync.Mutex
-	index []int32 // open addressing, linear probing; a cell's number + 1, 0 for none
+	index []int32 // open addressing, linear probing; a cell's number + 1, 0 for none; see grow
 	cells []cell[R]
 	free  int32 // first of the cells that were dropped, by number + 1; chained by next
 	used  int
@@ -72,11 +72,20 @@ type cell[R any] struct {
 }
 
 func (s *Shard[R]) init(size int) {
-	s.index = make([]int32, 1<<bits.Len(uint(size*3/2+1)))
+	s.index = make([]int32, indexSize(min(size, firstSize)))
 	// Memory that no cell was ever put into is not used: it need not grow, and so
 	// a record never moves.
 	s.cells = make([]cell[R], 0, size)
 }
+
+// firstSize is how many records an index is made for at first. One for all that
+// may come would be looked up in memory that no cache has, also by those who never
+// have many.
+const firstSize = 64
+
+// indexSize is the size of an index of n records: a power of two, of which they
+// take two thirds at most.
+func indexSize(n int) int { return 1 << bits.Len(uint(n*3/2+1)) }
 
 // Unlock gives the shard back. Records of it are not to be touched any more.
 func (s *Shard[R]) Unlock() { s.mu.Unlock() }
@@ -112,15 +121,32 @@ func (s *Shard[R]) Find(id ID) *R {
 func (s *Shard[R]) Put(id ID) (r *R, fresh bool) {
 	at, ok := s.find(id)
 	if !ok {
-		if s.free == 0 && len(s.cells) == cap(s.cells) {
+		switch {
+		case s.free == 0 && len(s.cells) == cap(s.cells):
 			s.evict()
 			at, _ = s.find(id) // the index has moved
+		case indexSize(s.used+1) > len(s.index):
+			s.grow()
+			at, _ = s.find(id)
 		}
 		s.index[at] = s.take(id) + 1
 	}
 	c := &s.cells[s.index[at]-1]
 	c.touched = ok // one that is met once only is the first to go
 	return &c.rec, !ok
+}
+
+// grow makes the index twice as large. Cells stay where they are.
+func (s *Shard[R]) grow() {
+	s.index = make([]int32, 2*len(s.index))
+	for i := range s.cells {
+		c := &s.cells[i]
+		if !c.held {
+			continue
+		}
+		at, _ := s.find(c.id)
+		s.index[at] = int32(i + 1)
+	}
 }
 
 // take returns the number of an empty cell, now id's.

@@ -24,12 +24,17 @@ func get(t *Table[int], key string) (int, bool) {
 	return *r, true
 }
 
-// A table that is never full is a map.
+// A table that is never full is a map, also while its indexes grow.
 func TestLikeMap(t *testing.T) {
+	t.Run("small", func(t *testing.T) { likeMap(t, 5000, 2000) })
+	t.Run("grows", func(t *testing.T) { likeMap(t, 1<<18, 100_000) })
+}
+
+func likeMap(t *testing.T, capacity, keys int) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	tab, want := New[int](5000), map[string]int{}
+	tab, want := New[int](capacity), map[string]int{}
 	for i := range 200_000 {
-		key := fmt.Sprint("k", rnd.IntN(2000))
+		key := fmt.Sprint("k", rnd.IntN(keys))
 		switch rnd.IntN(3) {
 		case 0:
 			put(tab, key, i)

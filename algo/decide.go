@@ -13,8 +13,12 @@ func Decide(m *weir.Meter, s *State, now weir.Micros, cost int64, owner Owner) w
 // DecideInto is Decide with the outcome's memory given: copying one costs as
 // much as filling it.
 func DecideInto(m *weir.Meter, s *State, now weir.Micros, cost int64, owner Owner, o *weir.Outcome) {
-	if m.Machine == weir.Bucket && m.Den == 1 && !m.Shapes && s.Mark == m.Mark && cost > 0 && s.Used > 0 && s.Used <= m.Capacity {
-		decideWhole(m, s, now, cost, o)
+	if m.Machine == weir.Bucket && !m.Shapes && s.Mark == m.Mark && cost > 0 && s.Used > 0 && s.Used <= m.Capacity {
+		if m.Den == 1 {
+			decideWhole(m, s, now, cost, o)
+		} else {
+			decideFraction(m, s, now, cost, o)
+		}
 		return
 	}
 	if m.Machine == weir.Runs && len(s.Runs) == 1 && s.Mark == m.Mark && cost > 0 && s.Runs[0].T > now-m.Limit.Window {

@@ -60,3 +60,17 @@ func stored(m *weir.Meter, s algo.State) string {
 	}
 	return string(algo.AppendState(nil, m, &s))
 }
+
+// So they do where two limits have one mark, and a fraction is the other's.
+func TestShortWayOfForeignFraction(t *testing.T) {
+	m := parse(t, "700001/s burst 100")
+	for _, later := range []weir.Micros{0, 1, 2, 3, 100, 1000} {
+		long := []algo.State{{Used: 9, At: epoch, Frac: m.Den + 5, Mark: m.Mark}}
+		short, want := long[0], make([]weir.Outcome, 1)
+		got := algo.Decide(m, &short, epoch+later, 1, algo.Owner{})
+		algo.Settle([]weir.Charge{{Key: "k", Meter: m, Cost: 1}}, algo.Owner{}, long, epoch+later, want)
+		if got != want[0] || stored(m, short) != stored(m, long[0]) {
+			t.Errorf("%d us later:\nshort %+v\nlong  %+v", later, got, want[0])
+		}
+	}
+}

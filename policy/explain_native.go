@@ -27,8 +27,9 @@ func (e *Explanation) explainNative(d *nativeDomain, r *weir.Request, now weir.M
 	}
 	for i := range descriptors {
 		out := describe(&descriptors[i])
-		var q query
-		if err := d.ask(descriptors[i].Pairs, &q); err == nil {
+		if distinct(descriptors[i].Pairs) == nil {
+			var q query
+			d.ask(descriptors[i].Pairs, &q)
 			out.Plan = q.plan
 			d.explain(&out, &q, r.Policy, now)
 		}

@@ -20,6 +20,7 @@ type nativeDomain struct {
 	splitter  splitter
 
 	priorities []RoutePriority // in the order of files, and as written in them
+	plain      int             // how many of index.general, from the first on, are plain
 }
 
 // nativePolicy is a policy ready to be matched and charged.
@@ -63,6 +64,7 @@ func compileNative(files []*File, o Options) (map[string]*nativeDomain, []Proble
 	}
 	for _, d := range c.domains {
 		d.index = newMatchIndex(d.policies)
+		d.plain = d.countPlain()
 	}
 	return c.domains, c.problems
 }

@@ -21,14 +21,30 @@ type query struct {
 	ranked     string          // the priority, once it was asked for
 }
 
-// ask reads a descriptor's dimensions into q, which is empty.
-func (d *nativeDomain) ask(pairs []weir.Pair, q *query) error {
+// distinct refuses dimensions that are too many, or there twice.
+func distinct(pairs []weir.Pair) error {
 	if len(pairs) > maxDimensions {
 		return &weir.Error{
 			Code: weir.CodeInvalid, Field: "dimensions",
 			Message: "a request has at most 64 dimensions",
 		}
 	}
+	for i := 1; i < len(pairs); i++ {
+		for j := range i {
+			if sameName(pairs[i].Name, pairs[j].Name) {
+				return &weir.Error{
+					Code: weir.CodeInvalid, Field: "dimensions",
+					Message: "dimension " + pairs[i].Name + " is there twice",
+					Hint:    "say which one the caller is limited by",
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// ask reads a descriptor's dimensions into q, which is empty.
+func (d *nativeDomain) ask(pairs []weir.Pair, q *query) {
 	q.pairs, q.priorities = pairs, d.priorities
 	tenant, route := "", ""
 	for i := range pairs {
@@ -44,15 +60,6 @@ func (d *nativeDomain) ask(pairs []weir.Pair, q *query) error {
 		case dimRoute:
 			route = value
 		}
-		for j := range i {
-			if sameName(pairs[i].Name, pairs[j].Name) {
-				return &weir.Error{
-					Code: weir.CodeInvalid, Field: "dimensions",
-					Message: "dimension " + pairs[i].Name + " is there twice",
-					Hint:    "say which one the caller is limited by",
-				}
-			}
-		}
 	}
 	if q.plan == "" && len(d.tenants) > 0 {
 		q.plan = d.tenants[tenant]
@@ -63,7 +70,6 @@ func (d *nativeDomain) ask(pairs []weir.Pair, q *query) error {
 	if q.routeMethod == "" {
 		q.routeMethod = q.method
 	}
-	return nil
 }
 
 // sameName is a == b, most often told by a look at one byte.
@@ -73,10 +79,12 @@ func sameName(a, b string) bool {
 
 // get returns the value of a dimension as sent; empty when there is none. An
 // empty value is as good as none: it tells nobody apart.
-func (q *query) get(name string) string {
-	for i := range q.pairs {
-		if sameName(q.pairs[i].Name, name) {
-			return q.pairs[i].Value
+func (q *query) get(name string) string { return valueOf(q.pairs, name) }
+
+func valueOf(pairs []weir.Pair, name string) string {
+	for i := range pairs {
+		if sameName(pairs[i].Name, name) {
+			return pairs[i].Value
 		}
 	}
 	return ""

@@ -55,22 +55,39 @@ func (d *nativeDomain) resolveFor(to purpose, r *weir.Request, p *Plan) error {
 
 func (d *nativeDomain) resolveOne(to purpose, r *weir.Request, p *Plan, i int, desc *weir.Descriptor, only int32) error {
 	p.Descriptors = append(p.Descriptors, Matched{})
-	a := asking{request: r, descriptor: i, purpose: to, named: only >= 0}
-	if err := a.prepare(d, desc); err != nil {
+	cost, err := costOf(r, desc)
+	if err != nil {
 		return err
 	}
-	if only >= 0 {
-		return d.apply(&d.policies[only], &a, p)
+	if err := d.check(desc); err != nil {
+		return err
 	}
 	general := d.index.general
-	if d.index.filed == 0 {
-		for _, n := range general {
-			if err := d.apply(&d.policies[n], &a, p); err != nil {
+	if to == toCheck && only < 0 {
+		for _, n := range general[:d.plain] {
+			if err := d.policies[n].applyPlain(p, i, desc, cost); err != nil {
 				return err
 			}
 		}
-		return nil
+		general = general[d.plain:]
+		if len(general) == 0 && d.index.filed == 0 {
+			return nil
+		}
 	}
+	a := asking{request: r, descriptor: i, cost: cost, purpose: to, named: only >= 0, refund: desc.Refund, spent: desc.Spent}
+	if to == toRelease {
+		a.refund, a.spent = true, false
+	}
+	d.ask(desc.Pairs, &a.query)
+	if only >= 0 {
+		return d.apply(&d.policies[only], &a, p)
+	}
+	return d.applyAll(&a, p, general)
+}
+
+// applyAll charges a request to all policies that apply: some of the general
+// ones, and those that the index has.
+func (d *nativeDomain) applyAll(a *asking, p *Plan, general []int32) error {
 	found := d.index.find(&a.query, p.found[:0])
 	p.found = found
 	for len(found) > 0 || len(general) > 0 { // both are in order: merge them
@@ -78,7 +95,7 @@ func (d *nativeDomain) resolveOne(to purpose, r *weir.Request, p *Plan, i int, d
 		if len(general) == 0 || len(found) > 0 && found[0] < general[0] {
 			from = &found
 		}
-		if err := d.apply(&d.policies[(*from)[0]], &a, p); err != nil {
+		if err := d.apply(&d.policies[(*from)[0]], a, p); err != nil {
 			return err
 		}
 		*from = (*from)[1:]
@@ -86,23 +103,15 @@ func (d *nativeDomain) resolveOne(to purpose, r *weir.Request, p *Plan, i int, d
 	return nil
 }
 
-// prepare checks the descriptor and reads its dimensions and cost.
-func (a *asking) prepare(d *nativeDomain, desc *weir.Descriptor) error {
-	var err error
-	if a.cost, err = costOf(a.request, desc); err != nil {
-		return err
-	}
+// check refuses a descriptor that no policy can be asked about.
+func (d *nativeDomain) check(desc *weir.Descriptor) error {
 	if desc.Limit != nil {
 		return &weir.Error{
 			Code: weir.CodeInvalid, Field: "limit",
 			Message: "the limits of domain " + d.name + " are its policies', not the request's",
 		}
 	}
-	a.refund, a.spent = desc.Refund, desc.Spent
-	if a.purpose == toRelease {
-		a.refund, a.spent = true, false
-	}
-	return d.ask(desc.Pairs, &a.query)
+	return distinct(desc.Pairs)
 }
 
 // apply charges a request to a policy, if it applies.

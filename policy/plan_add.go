@@ -31,7 +31,7 @@ func (p *Plan) chargePlain(r *Rule, meters []*weir.Meter, descriptor int, mode w
 			return p.charge(r, meters[n:], descriptor, mode, cost, p.only(partition))
 		}
 		start := len(p.keys)
-		p.keys = append(key.AppendTag(p.keys, partition), rest...)
+		p.keys = key.AppendTagged(p.keys, partition, rest)
 		i, fresh, err := p.counter(view(p.keys[start:]))
 		if err != nil {
 			return err

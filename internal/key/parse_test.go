@@ -100,6 +100,9 @@ func FuzzInjective(f *testing.F) {
 		if got, want := Tag(encode(k)), Tag(encode(alone)); got != want {
 			t.Errorf("the tag of %q is %q, want %q", encode(k), got, want)
 		}
+		if room := make([]byte, 1, 1024); string(AppendTagged(room, partition, "rest")) != "\x00"+string(AppendTag(nil, partition))+"rest" {
+			t.Errorf("%q: %q", partition, AppendTagged(room, partition, "rest"))
+		}
 		if tag := string(AppendTag(nil, partition)); tag != "{"+Tag(encode(k))+"}" {
 			t.Errorf("Redis sees the tag %q in a key that starts %q", Tag(encode(k)), tag)
 		}

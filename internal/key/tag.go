@@ -22,6 +22,21 @@ func AppendTag(dst []byte, partition string) []byte {
 	return append(appendPartition(append(dst, '{'), partition), '}')
 }
 
+// AppendTagged is AppendTag and then rest, written by AppendRest before.
+func AppendTagged(dst []byte, partition, rest string) []byte {
+	from, size := len(dst), len(partition)+len(rest)+len("{}")
+	if partition == "" || len(partition) > MaxLiteral || size > cap(dst)-from || !isPlain(partition) {
+		return append(AppendTag(dst, partition), rest...)
+	}
+	dst = dst[:from+size]
+	to := dst[from:]
+	to[0] = '{'
+	to = to[1+copy(to[1:], partition):]
+	to[0] = '}'
+	copy(to[1:], rest)
+	return dst
+}
+
 func appendPartition(dst []byte, partition string) []byte {
 	switch {
 	case partition == "":
@@ -63,21 +78,18 @@ func appendEscaped(dst []byte, text string) []byte {
 }
 
 // isPlain tells whether nothing in text needs an escape. Eight bytes are looked
-// at together: a byte is 0 in x^y where x has that of y, and only there does
-// subtracting 1 from each borrow into the top bit, that is not set already.
+// at together, the last eight first: what is left in the end was among them.
 func isPlain(text string) bool {
-	const (
-		ones = 0x0101010101010101
-		tops = 0x80 * ones
-	)
-	for len(text) >= 8 {
-		x := uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 |
-			uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
-		a, b := x^escape*ones, x^'}'*ones
-		if ((a-ones)&^a|(b-ones)&^b)&tops != 0 {
+	if len(text) >= 8 {
+		if !arePlain(eight(text[len(text)-8:])) {
 			return false
 		}
-		text = text[8:]
+		for ; len(text) > 8; text = text[8:] {
+			if !arePlain(eight(text)) {
+				return false
+			}
+		}
+		return true
 	}
 	for i := range len(text) {
 		if text[i] == escape || text[i] == '}' {
@@ -85,6 +97,24 @@ func isPlain(text string) bool {
 		}
 	}
 	return true
+}
+
+// arePlain is isPlain for eight bytes. One is 0 in x^y where x has that of y, and
+// only there does subtracting 1 from each borrow into the top bit, that is not set
+// already.
+func arePlain(x uint64) bool {
+	const (
+		ones = 0x0101010101010101
+		tops = 0x80 * ones
+	)
+	a, b := x^escape*ones, x^'}'*ones
+	return ((a-ones)&^a|(b-ones)&^b)&tops == 0
+}
+
+// eight are the first eight bytes as a number.
+func eight(text string) uint64 {
+	return uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 |
+		uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
 }
 
 // Tag returns the part of a key that decides its slot, by Redis's rule: what is

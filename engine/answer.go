@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/policy"
 )
 
 // describe says what each descriptor met.
@@ -72,28 +73,30 @@ func (f *flow) scale(e *weir.Entry) {
 
 // bind describes the limit that a caller should be told about.
 func (f *flow) bind(charge int, e *weir.Entry) {
-	d := f.dec
 	if charge < 0 {
 		return
 	}
-	o, sheds := &e.Outcomes[charge], false
 	for i := range f.plan.Uses {
-		u := &f.plan.Uses[i]
-		if u.Charge != charge {
-			continue
+		if u := &f.plan.Uses[i]; u.Charge == charge {
+			f.bindTo(u, &e.Outcomes[charge], e.Admitted)
+			return
 		}
-		d.Rule, d.Scope, d.RuleIndex, d.Limit = u.Rule.ID, u.Rule.Scope, u.Rule.Index, u.Meter.Limit
-		sheds = u.Rule.Sheds
-		break
 	}
-	d.Remaining, d.ResetAfter, d.RetryAfter = o.Remaining, o.ResetAfter, o.RetryAfter
-	if e.Admitted {
+}
+
+// bindTo says that the limit is that of u.
+func (f *flow) bindTo(u *policy.Use, o *weir.Outcome, admitted bool) {
+	d := f.dec
+	d.Rule, d.Scope, d.RuleIndex, d.Limit = u.Rule.ID, u.Rule.Scope, u.Rule.Index, u.Meter.Limit
+	d.Remaining, d.ResetAfter = o.Remaining, o.ResetAfter
+	if admitted {
 		d.RetryAfter = 0
 		return
 	}
+	d.RetryAfter = o.RetryAfter
 	if o.RetryAfter == weir.Never {
 		d.Reason = weir.ReasonTooCostly
-	} else if sheds {
+	} else if u.Rule.Sheds {
 		f.shed()
 	}
 }

@@ -45,6 +45,7 @@ type Options struct {
 type Engine struct {
 	store    weir.Store
 	prompt   prompt  // the store, if it is one
+	alone    bool    // the store is prompt, and nothing stands before it
 	lag      instant // when it was started
 	deadline time.Duration
 	hooks    weir.Hooks
@@ -97,6 +98,7 @@ func New(o Options) (*Engine, error) {
 	}
 	if e.prompt, _ = o.Store.(prompt); e.prompt != nil {
 		e.lag = e.prompt.Started().Sub(e.clock.start)
+		e.alone = o.Local == nil && o.Backstop == nil && o.Gate == nil
 	}
 	e.flows.New = func() any { return newFlow(e) }
 	return e, nil
@@ -143,14 +145,20 @@ func (e *Engine) Submit(r *weir.Request, d *weir.Decision, done func(error)) {
 
 // Check implements weir.Checker.
 func (e *Engine) Check(ctx context.Context, r *weir.Request, d *weir.Decision) error {
-	deadline, ok := ctx.Deadline()
-	if ok && (r.Deadline.IsZero() || deadline.Before(r.Deadline)) {
+	if deadline, ok := ctx.Deadline(); ok && (r.Deadline.IsZero() || deadline.Before(r.Deadline)) {
 		own := r.Deadline
 		r.Deadline = deadline
-		defer func() { r.Deadline = own }()
+		err := e.check(r, d)
+		r.Deadline = own
+		return err
 	}
-	// The store answers by the deadline, so there is no need to watch ctx: what
-	// it would gain is a goroutine that returns before its memory is free.
+	return e.check(r, d)
+}
+
+// check is Check. The store answers by the deadline, so there is no need to watch
+// a context: what it would gain is a goroutine that returns before its memory is
+// free.
+func (e *Engine) check(r *weir.Request, d *weir.Decision) error {
 	f := e.flows.Get().(*flow)
 	f.begin(r, d, nil)
 	decided, err := f.decide()

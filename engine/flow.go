@@ -98,6 +98,11 @@ func (f *flow) prepare() (decided bool, err error) {
 		return true, nil
 	}
 	f.shut = f.plan.Denied()
+	if f.isSingle() {
+		if done, err := f.single(); done {
+			return true, err
+		}
+	}
 	switch {
 	case f.shut && !f.countsAnyway():
 		f.denyOutright()
@@ -162,19 +167,24 @@ func (f *flow) conclude() (err error) {
 func (f *flow) settle() error {
 	e := &f.batch.Entries[0]
 	f.leave()
-	if e.Err == nil {
-		f.learn()
-		f.fill(e, weir.SourceStore)
-		if f.shut {
-			f.denyOutright()
-		}
-		return nil
+	if e.Err != nil {
+		return f.failed(e.Err)
 	}
-	switch weir.CodeOf(e.Err) {
+	f.learn()
+	f.fill(e, weir.SourceStore)
+	if f.shut {
+		f.denyOutright()
+	}
+	return nil
+}
+
+// failed answers when the store did not.
+func (f *flow) failed(err error) error {
+	switch weir.CodeOf(err) {
 	case weir.CodeInvalid, weir.CodeCanceled, weir.CodePolicyNotFound:
-		return e.Err // the caller's own doing
+		return err // the caller's own doing
 	}
-	f.degrade(e.Err)
+	f.degrade(err)
 	if f.shut {
 		f.denyOutright()
 	}

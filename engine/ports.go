@@ -15,6 +15,9 @@ type prompt interface {
 	// DecideNow is weir.Store's Submit, done when it returns. at is the time since
 	// Started; hint is 0 for a batch that was not expected.
 	DecideNow(b *weir.Batch, at time.Duration, hint uint64)
+	// ChargeNow is DecideNow for an entry of one charge and no id, without the
+	// entry. It returns false, and has done nothing, where that is not enough.
+	ChargeNow(c *weir.Charge, at time.Duration, deadline time.Time, hint uint64, o *weir.Outcome) (done bool, err error)
 	// Started is an instant of the monotonic clock.
 	Started() time.Time
 }

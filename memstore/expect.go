@@ -39,6 +39,20 @@ func (s *Store) DecideNow(b *weir.Batch, at time.Duration, hint uint64) {
 	s.decideAt(b, now, ok, hint)
 }
 
+// ChargeNow is DecideNow for an entry of one charge and no id, without the entry:
+// what is Take for Submit. It returns false, and has done nothing, where that is
+// not enough: the charge has a mode of its own, or two names, or is not valid.
+func (s *Store) ChargeNow(c *weir.Charge, at time.Duration, deadline time.Time, hint uint64, o *weir.Outcome) (done bool, err error) {
+	if s.read != nil || !isPlain(c) {
+		return false, nil
+	}
+	now, ok := s.at(max(at, 0), deadline)
+	if s.closed.Load() || !ok {
+		return false, nil // DecideNow has the words for it
+	}
+	return true, s.decidePlain(c, now, hint, o)
+}
+
 // Expect says that a batch with this key alone comes soon: the memory that it
 // needs is fetched meanwhile. What it returns is to be given to DecideNow.
 func (s *Store) Expect(text string) (hint uint64) {

@@ -90,8 +90,8 @@ func (s *Store) decideAt(b *weir.Batch, now weir.Micros, inTime bool, hash uint6
 		hash = 0
 	}
 	for i := range b.Entries {
-		if e := &b.Entries[i]; isPlain(e) {
-			s.decidePlain(e, now, hash)
+		if e := &b.Entries[i]; len(e.Charges) == 1 && e.ID == "" && isPlain(&e.Charges[0]) {
+			s.decidePlainEntry(e, now, hash)
 		} else {
 			s.decideEntry(e, now)
 		}

@@ -29,25 +29,29 @@ func (s *Store) Take(text string, m *weir.Meter, cost int64) (o weir.Outcome, er
 	return o, errFull()
 }
 
-// isPlain tells whether an entry is one that Take would do for, and valid. Most
-// are, and need not be looked at from all sides.
-func isPlain(e *weir.Entry) bool {
-	if len(e.Charges) != 1 || e.ID != "" {
-		return false
-	}
-	c := &e.Charges[0]
+// isPlain tells whether a charge that stands alone is one that Take would do for,
+// and valid. Most are, and need not be looked at from all sides.
+func isPlain(c *weir.Charge) bool {
 	return c.Mode == weir.Enforce && c.Cost >= 0 && c.Key != "" && len(c.Key) <= maxStored &&
 		c.Twinning == weir.TwinNone && c.Twin == "" && c.Meter != nil && c.Meter.Den != 0 && c.Meter.Machine != weir.Slots
 }
 
-// decidePlain decides such an entry. hash is that of its key, or 0.
-func (s *Store) decidePlain(e *weir.Entry, now weir.Micros, hash uint64) {
-	c := &e.Charges[0]
+// decidePlainEntry decides an entry of such a charge.
+func (s *Store) decidePlainEntry(e *weir.Entry, now weir.Micros, hash uint64) {
 	if cap(e.Outcomes) == 0 {
 		e.Outcomes = make([]weir.Outcome, 1)
 	}
 	e.Outcomes = e.Outcomes[:1]
 	e.Now, e.Replayed, e.Err = now, false, nil
+	if err := s.decidePlain(&e.Charges[0], now, hash, &e.Outcomes[0]); err != nil {
+		fail(e, err)
+		return
+	}
+	e.Admitted = e.Outcomes[0].OK
+}
+
+// decidePlain decides such a charge. hash is that of its key, or 0.
+func (s *Store) decidePlain(c *weir.Charge, now weir.Micros, hash uint64, o *weir.Outcome) error {
 	if hash == 0 {
 		hash = maphash.String(s.seed, c.Key)
 	}
@@ -56,22 +60,15 @@ func (s *Store) decidePlain(e *weir.Entry, now weir.Micros, hash uint64) {
 	a.meter, a.now = c.Meter, now
 	sh := s.shardOf(hash)
 	for attempt := range attempts {
-		res := sh.take(&a, c.Cost, &e.Outcomes[0])
+		res := sh.take(&a, c.Cost, o)
 		if res == decided {
-			e.Admitted = e.Outcomes[0].OK
-			return
+			return nil
 		}
-		again, err := s.after(res, &a, attempt)
-		if err != nil {
-			fail(e, err)
-			return
-		}
-		if !again {
-			e.Admitted = e.Outcomes[0].OK
-			return
+		if again, err := s.after(res, &a, attempt); !again {
+			return err
 		}
 	}
-	fail(e, errFull())
+	return errFull()
 }
 
 // decideOne decides an entry of one charge whose answer is not remembered.

@@ -32,9 +32,15 @@ func (p *Plan) chargePlain(r *Rule, meters []*weir.Meter, descriptor int, mode w
 		}
 		start := len(p.keys)
 		p.keys = key.AppendTagged(p.keys, partition, rest)
-		i, fresh, err := p.counter(view(p.keys[start:]))
-		if err != nil {
-			return err
+		name := view(p.keys[start:])
+		i, fresh := 0, true
+		if len(p.Charges) == 0 {
+			p.add(name)
+		} else {
+			var err error
+			if i, fresh, err = p.counter(name); err != nil {
+				return err
+			}
 		}
 		if c := &p.Charges[i]; fresh {
 			c.Meter, c.Cost, c.Mode, c.Group = m, cost, mode, groupOf(r, mode)
@@ -182,13 +188,19 @@ func (p *Plan) counter(name string) (i int, fresh bool, err error) {
 	if n == weir.MaxCharges {
 		return 0, false, &weir.Error{Code: weir.CodeInvalid, Field: "descriptors", Message: "too many limits apply to one request"}
 	}
+	p.add(name)
+	return n, true, nil
+}
+
+// add adds a charge to a key that has none. It is written in place.
+func (p *Plan) add(name string) {
+	n := len(p.Charges)
 	if n == cap(p.Charges) {
 		p.Charges = append(p.Charges, weir.Charge{})
 	}
 	p.Charges = p.Charges[:n+1]
 	c := &p.Charges[n]
 	c.Key, c.Twinning, c.Twin = name, weir.TwinNone, ""
-	return n, true, nil
 }
 
 // join adds to what a counter is charged already.

@@ -1,0 +1,40 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/weirlimit/weir"
+)
+
+// Most requests meet one limit, and a store in memory answers at once. Such a
+// charge needs no entry, no batch and no search for the limit that binds: it goes
+// to the store by itself, and its outcome is written where the caller reads it.
+
+// isSingle tells whether the request may be one of those.
+func (f *flow) isSingle() bool {
+	return f.engine.alone && len(f.plan.Charges) == 1 && len(f.plan.Uses) == 1 && f.plan.Uses[0].Parts == nil &&
+		!f.shut && !f.plan.Tallied && f.req.ID == ""
+}
+
+// single decides it, or returns false and has done nothing.
+func (f *flow) single() (done bool, err error) {
+	c, u, d, e := &f.plan.Charges[0], &f.plan.Uses[0], f.dec, f.engine
+	charges := slices.Grow(d.Charges[:0], 1)[:1]
+	to := &charges[0]
+	done, err = e.prompt.ChargeNow(c, f.began-e.lag, f.req.Deadline, f.hint, &to.Outcome)
+	if !done {
+		return false, nil
+	}
+	f.took = e.clock.after(f.began)
+	if err != nil {
+		return true, f.failed(err)
+	}
+	d.Charges = charges
+	to.Rule, to.Descriptor, to.Limit, to.Cost, to.Mode = u.Rule.ID, u.Descriptor, u.Meter.Limit, u.Cost, c.Mode
+	d.Verdict, d.Source, d.Delay = weir.Allow, weir.SourceStore, to.Outcome.Delay
+	if !to.Outcome.OK {
+		d.Verdict, d.Reason = weir.Deny, weir.ReasonExhausted
+	}
+	f.bindTo(u, &to.Outcome, to.Outcome.OK)
+	return true, nil
+}

@@ -106,6 +106,9 @@ func shareOf(m *weir.Meter, used int64) uint8 {
 	if used >= m.Capacity {
 		return 255
 	}
+	if uint64(used)*255 <= uint64(m.Capacity) { // of most, so little is in use
+		return 1
+	}
 	// Below 2^32, where a division takes half the time.
 	return uint8((uint32(used)*255 + uint32(m.Capacity) - 1) / uint32(m.Capacity))
 }

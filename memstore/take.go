@@ -125,6 +125,9 @@ func (s *Store) after(res result, a *ask, attempt int) (again bool, err error) {
 
 // take locks, and decides as algo.Decide does.
 func (s *shard) take(a *ask, cost int64, o *weir.Outcome) result {
+	if a.meter.Machine == weir.Bucket && s.takeBucket(a, cost, o) {
+		return decided
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {

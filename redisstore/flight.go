@@ -52,9 +52,9 @@ type group struct {
 	hash       uint64
 
 	// As sort tells them apart.
-	plain   bool   // all its charges count and must fit
-	own     bool   // and no other group touches their keys: they are in sections
-	request uint16 // what they are told to belong together by there, or 0
+	plain bool  // all its charges count and must fit
+	own   bool  // and no other group touches their keys: it is in a block
+	alike int32 // the next of its block, or -1
 }
 
 func newFlight(s *Store) *flight {

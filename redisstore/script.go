@@ -8,10 +8,12 @@ import (
 )
 
 // The commit script, a concept a file. A function call costs Redis as much as half
-// a decision, so what the script does at several places is put there as text.
+// a decision, so its parts are not functions but text that is put in its place.
 var (
 	//go:embed lua/commit.lua
 	commitText string
+	//go:embed lua/blocks.lua
+	blocksText string
 	//go:embed lua/look.lua
 	lookText string
 	//go:embed lua/put.lua
@@ -22,7 +24,7 @@ var (
 	decideText string
 
 	commitBody = strings.NewReplacer(
-		"--#include look\n", lookText, "--#include put\n", putText,
+		"--#include blocks\n", strings.NewReplacer("--#include look\n", lookText, "--#include put\n", putText).Replace(blocksText),
 		"--#include states\n", statesText, "--#include decide\n", decideText,
 	).Replace(commitText)
 )
@@ -42,44 +44,38 @@ func newScript(prelude string) script {
 const (
 	declaredKeys = `#!lua
 local K, blob = KEYS, ARGV[1]
-local function read(keys, n)
-  if n > 1 then return redis.call('MGET', unpack(keys)) end
-  local v = redis.pcall('GET', keys[1])
+`
+	readTogether = `local V
+if K[2] then
+  V = redis.call('MGET', unpack(K))
+else
+  local v = redis.pcall('GET', K[1])
   if type(v) == 'table' then
     if not string.find(v.err, 'WRONGTYPE', 1, true) then error(v) end
     v = false
   end
-  return { v }
+  V = { v }
 end
 `
 	anySlotKeys = `#!lua flags=allow-cross-slot-keys
-local blob, K = ARGV[1], {}
-local function read(keys, n)
-  local v = {}
-  for i = 1, n do
-    local x = redis.pcall('GET', keys[i])
-    if type(x) == 'table' then
-      if string.find(x.err, 'non local key', 1, true) then x = 1
-      elseif string.find(x.err, 'WRONGTYPE', 1, true) then x = false
-      else error(x) end
-    end
-    v[i] = x
-  end
-  return v
-end
+local K, blob = {}, ARGV[1]
 `
-	restAreKeys = `for i = 2, #ARGV do K[i - 1] = ARGV[i] end
+	readEach = `local V = {}
+for i = 2, #ARGV do
+  local v = redis.pcall('GET', ARGV[i])
+  if type(v) == 'table' then
+    if string.find(v.err, 'non local key', 1, true) then v = 1
+    elseif string.find(v.err, 'WRONGTYPE', 1, true) then v = false
+    else error(v) end
+  end
+  K[i - 1], V[i - 1] = ARGV[i], v
+end
 `
 	redisClock = `local t = redis.call('TIME')
-local now = t[1] * 1000000 + t[2]
-local function elapsed()
-  t = redis.call('TIME')
-  return t[1] * 1000000 + t[2] - now
-end
+local now, still = t[1] * 1000000 + t[2], false
 `
 	// A test's clock: the caller's instant is the last argument.
-	testClock = `local now = tonumber(table.remove(ARGV))
-local function elapsed() return 0 end
+	testClock = `local now, still = tonumber(table.remove(ARGV)), true
 `
 )
 
@@ -92,7 +88,7 @@ func newScripts(test bool) scripts {
 		clock = testClock
 	}
 	return scripts{
-		declared: newScript(declaredKeys + clock),
-		anySlot:  newScript(anySlotKeys + clock + restAreKeys),
+		declared: newScript(declaredKeys + clock + readTogether),
+		anySlot:  newScript(anySlotKeys + clock + readEach),
 	}
 }

@@ -69,6 +69,10 @@ func TestWaysAgree(t *testing.T) {
 			}
 			if damaged {
 				value := []byte(randomState(rnd, m))
+				if rnd.IntN(4) == 0 { // a run of nothing
+					value = append56([]byte{byte(m.Mark >> 8), byte(m.Mark), 0, 0, 0}, int64(now)-1)
+					value = append24(value, 0)
+				}
 				if len(value) > 5 {
 					value[5] &= 0x1f // an instant that a script could have written
 				}

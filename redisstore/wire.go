@@ -13,12 +13,12 @@ func (f *flight) encode() {
 	b := append(f.blob[:0], f.timed())
 	b = binary.BigEndian.AppendUint16(b, uint16(f.keys.len()))
 	b = binary.BigEndian.AppendUint16(b, uint16(f.replays.len()))
-	b = binary.BigEndian.AppendUint16(b, uint16(len(f.sections)))
-	b = binary.BigEndian.AppendUint16(b, f.several)
+	b = binary.BigEndian.AppendUint16(b, uint16(len(f.blocks)))
 	b = binary.BigEndian.AppendUint16(b, uint16(len(f.shared)))
 	b = binary.BigEndian.AppendUint16(b, uint16(f.general))
-	for i := range f.sections {
-		b = f.appendSection(b, &f.sections[i])
+	latest := -1
+	for i := range f.blocks {
+		b, latest = f.appendBlock(b, &f.blocks[i], latest)
 	}
 	for _, m := range f.shared {
 		b = appendMeter(b, f.meters[m])
@@ -85,16 +85,41 @@ func plausible(m *weir.Meter) bool {
 	return ok
 }
 
-func (f *flight) appendSection(b []byte, s *section) []byte {
-	b = append24(append(appendMeter(b, f.meters[s.meter]), s.kind), s.cost)
-	b = binary.BigEndian.AppendUint16(b, uint16(s.n))
-	for c := s.head; c >= 0; c = f.beside[c] {
-		g := &f.groups[f.groupOf[c]]
-		b = binary.BigEndian.AppendUint16(b, uint16(g.count))
-		b = binary.BigEndian.AppendUint16(b, g.request)
-		b = binary.BigEndian.AppendUint16(b, f.keyOf[c]+1)
+// The kinds of a block's column, added up.
+const (
+	kindAlways = 1
+	kindAgain  = 2 // of the meter of the column before
+)
+
+// appendBlock also returns the meter of its last column; latest is that of the
+// column before the first.
+func (f *flight) appendBlock(b []byte, bl *block, latest int) ([]byte, int) {
+	g, counted := &f.groups[bl.head], byte(0)
+	if bl.counted {
+		counted = 1
 	}
-	return b
+	b = binary.BigEndian.AppendUint16(b, uint16(bl.n))
+	b = append(b, byte(g.n), counted)
+	if bl.counted {
+		for at := bl.head; at >= 0; at = f.groups[at].alike {
+			b = binary.BigEndian.AppendUint16(b, uint16(f.groups[at].count))
+		}
+	}
+	for j := g.first; j < g.first+g.n; j++ {
+		kind, m := byte(0), int(f.meterOf[j])
+		if f.charges[j].Mode == weir.Always {
+			kind = kindAlways
+		}
+		if m == latest {
+			kind |= kindAgain
+		}
+		// More than any state can hold is as much as it can hold.
+		b = append24(append(b, kind), min(f.charges[j].Cost, weir.MaxUsed))
+		if m != latest {
+			b, latest = appendMeter(b, f.meters[m]), m
+		}
+	}
+	return b, latest
 }
 
 func (f *flight) appendGroup(b []byte, g *group) []byte {

@@ -1,5 +1,5 @@
 -- look: the state of one key as it is now, for a limit whose meter's fields are
--- locals. It stands in the script wherever that says "#include look".
+-- locals. It stands in the script where that says "#include look".
 --
 -- Reads v, what the key holds, the meter, and base, its mark before the units.
 -- Sets
@@ -10,7 +10,7 @@
 --                  are stored, from h on
 --   same           whether at and frac are as they are stored
 --   stored         the cell of the grid that the expiry is in, or nil
-ok, used, at, frac = true, 0, now, 0
+ok, used, at, frac, ln = true, 0, now, 0, nil
 if v then
   local size = 0
   if v ~= 1 then size = #v end

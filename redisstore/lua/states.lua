@@ -1,4 +1,4 @@
--- states: what the keys of a batch hold, for requests that sections do not take.
+-- states: what the keys of a batch hold, for requests that blocks do not take.
 -- It stands in the script where that says "#include states".
 --
 -- The states, by key: units in use, instant, fraction, mark; for runs and

@@ -92,6 +92,9 @@ type Batch struct {
 	// Deadline is when an answer is no longer of use. The zero value leaves it
 	// to the store's default.
 	Deadline time.Time
+	// Asked is when the batch was made, by a clock that is not set. Who knows it
+	// saves the store a look at its own; the zero value has it look.
+	Asked time.Time
 }
 
 // Validate returns an *Error that names the field at fault, or nil. Stores

@@ -120,6 +120,7 @@ func (f *flow) prepare() (decided bool, err error) {
 	if f.engine.prompt != nil {
 		f.batch.Deadline = f.req.Deadline // the others are yet to come, and nobody waits
 	} else {
+		f.batch.Asked = f.anchor.time(f.began)
 		f.batch.Deadline = f.deadline()
 	}
 	return false, nil
@@ -139,7 +140,7 @@ func (f *flow) deadline() time.Time {
 	if f.plan.Deadline > 0 && f.plan.Deadline < limit {
 		limit = f.plan.Deadline
 	}
-	at := f.anchor.time(f.began + limit)
+	at := f.batch.Asked.Add(limit)
 	if d := f.req.Deadline; !d.IsZero() && d.Before(at) {
 		return d
 	}

@@ -14,7 +14,7 @@ func (s *Store) submitLone(b *weir.Batch, done func(*weir.Batch)) bool {
 	if t.slots != nil || e.ID != "" || e.Validate() != nil {
 		return false
 	}
-	now, deadline, hasty := s.times(b.Deadline)
+	now, deadline, hasty := s.times(b.Deadline, b.Asked)
 	if deadline <= now {
 		return false
 	}

@@ -94,7 +94,7 @@ func (s *Store) Submit(b *weir.Batch, done func(*weir.Batch)) {
 	if len(b.Entries) == 1 && s.submitLone(b, done) {
 		return
 	}
-	s.submit(newCall(s, b, done), b.Deadline)
+	s.submit(newCall(s, b, done), b.Deadline, b.Asked)
 }
 
 // Decide implements weir.Store.
@@ -111,14 +111,14 @@ func (s *Store) Decide(ctx context.Context, b *weir.Batch) {
 	}
 	c := newCall(s, b, nil)
 	c.refs.Add(1) // the items are looked at after submit
-	s.submit(c, deadline)
+	s.submit(c, deadline, b.Asked)
 	c.wait(ctx)
 	c.dropped()
 }
 
 // submit hands the entries of c to their shards.
-func (s *Store) submit(c *call, by time.Time) {
-	now, deadline, hasty := s.times(by)
+func (s *Store) submit(c *call, by, asked time.Time) {
+	now, deadline, hasty := s.times(by, asked)
 	late := deadline <= now
 	lone := len(c.items) == 1
 	ordered := !lone && sharesKeys(c.batch)
@@ -151,8 +151,12 @@ func (s *Store) submit(c *call, by time.Time) {
 
 // times is now and the deadline, since the store's start, and whether that is
 // less time than a server is given.
-func (s *Store) times(by time.Time) (now, deadline time.Duration, hasty bool) {
-	now = s.now()
+func (s *Store) times(by, asked time.Time) (now, deadline time.Duration, hasty bool) {
+	if asked.IsZero() {
+		now = s.now()
+	} else {
+		now = asked.Sub(s.start)
+	}
 	deadline = now + s.opts.Deadline
 	if !by.IsZero() {
 		deadline = by.Sub(s.start)

@@ -109,3 +109,35 @@ func TestInvalidEntryDoesNotDisturbItsNeighbours(t *testing.T) {
 		}
 	}
 }
+
+// Asked is the store's now: without a deadline the default begins there, and
+// what was asked after its deadline is not sent.
+func TestAskedIsNow(t *testing.T) {
+	srv := redistest.Start(t)
+	s := openAt(t, srv)
+	m := still(10)
+	for _, c := range []struct {
+		name           string
+		asked, by      time.Duration // from now on
+		none, answered bool
+	}{
+		{name: "just now", by: time.Minute, answered: true},
+		{name: "long ago, no deadline", asked: -time.Minute, none: true},
+		{name: "after its deadline", asked: 2 * time.Minute, by: time.Minute},
+	} {
+		now := time.Now()
+		b := &weir.Batch{Entries: []weir.Entry{one("k", m)}, Asked: now.Add(c.asked)}
+		if !c.none {
+			b.Deadline = now.Add(c.by)
+		}
+		answer := make(chan *weir.Batch, 1)
+		s.Submit(b, func(b *weir.Batch) { answer <- b })
+		e := &(<-answer).Entries[0]
+		if c.answered != (e.Err == nil && e.Admitted) {
+			t.Errorf("%s: admitted %v, err %v", c.name, e.Admitted, e.Err)
+		}
+		if !c.answered && weir.CodeOf(e.Err) != weir.CodeTimeout {
+			t.Errorf("%s: %v, want a timeout", c.name, e.Err)
+		}
+	}
+}

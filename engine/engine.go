@@ -138,9 +138,7 @@ func (e *Engine) Set() *policy.Set {
 
 // Submit implements weir.AsyncChecker.
 func (e *Engine) Submit(r *weir.Request, d *weir.Decision, done func(error)) {
-	f := e.flows.Get().(*flow)
-	f.begin(r, d, done)
-	f.run()
+	e.flows.Get().(*flow).submit(r, d, done)
 }
 
 // Check implements weir.Checker.

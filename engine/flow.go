@@ -17,6 +17,7 @@ type flow struct {
 	dec    *weir.Decision
 	done   func(error) // nil when waiter is waited for
 	waiter waiter
+	seated bool // is not the engine's to use again; see Seat
 	began  instant
 	took   time.Duration // until the store answered; 0 when it was not asked
 	anchor *anchor       // that began is told by
@@ -215,7 +216,9 @@ func (f *flow) finish(err error) {
 		f.waiter.answer(err)
 		return
 	}
-	e.flows.Put(f)
+	if !f.seated {
+		e.flows.Put(f)
+	}
 	e.callBack(done, err)
 }
 

@@ -20,17 +20,16 @@ import (
 // again: whoever is asked must not keep them, as weir.AsyncChecker and
 // weir.Hooks say.
 type Lane struct {
-	engine weir.AsyncChecker
-	calls  sync.Pool
+	calls sync.Pool
 }
 
 var _ unary.Method = (*Lane)(nil)
 
 // NewLane returns a lane that asks engine.
 func NewLane(engine weir.AsyncChecker) *Lane {
-	l := &Lane{engine: engine}
+	l := &Lane{}
 	l.calls.New = func() any {
-		x := &laneCall{lane: l}
+		x := &laneCall{lane: l, submit: unary.Seat(engine)}
 		x.done = x.answered
 		return x
 	}
@@ -46,6 +45,8 @@ type laneCall struct {
 	req  weir.Request
 	dec  weir.Decision
 	done func(error)
+
+	submit unary.Submit // of this call only
 }
 
 // Serve implements unary.Method.
@@ -66,7 +67,7 @@ func (l *Lane) Serve(c unary.Call, msg []byte) {
 		x.req.Deadline = at
 	}
 	x.call = c
-	l.engine.Submit(&x.req, &x.dec, x.done)
+	x.submit(&x.req, &x.dec, x.done)
 }
 
 func (x *laneCall) answered(err error) {

@@ -18,7 +18,6 @@ import (
 // weir.Hooks say.
 type Lane struct {
 	server *Server
-	engine weir.AsyncChecker
 	calls  sync.Pool
 }
 
@@ -26,9 +25,9 @@ var _ unary.Method = (*Lane)(nil)
 
 // NewLane returns a lane with the options of s, which asks engine.
 func NewLane(s *Server, engine weir.AsyncChecker) *Lane {
-	l := &Lane{server: s, engine: engine}
+	l := &Lane{server: s}
 	l.calls.New = func() any {
-		x := &laneCall{lane: l}
+		x := &laneCall{lane: l, submit: unary.Seat(engine)}
 		x.done = x.answered
 		return x
 	}
@@ -44,6 +43,8 @@ type laneCall struct {
 	req  weir.Request
 	dec  weir.Decision
 	done func(error)
+
+	submit unary.Submit // of this call only
 }
 
 // Serve implements unary.Method.
@@ -61,7 +62,7 @@ func (l *Lane) Serve(c unary.Call, msg []byte) {
 		return
 	}
 	x.call, x.req.Deadline = c, c.Deadline()
-	l.engine.Submit(&x.req, &x.dec, x.done)
+	x.submit(&x.req, &x.dec, x.done)
 }
 
 func (x *laneCall) answered(err error) {

@@ -38,6 +38,9 @@ func newFlow(e *Engine) *flow {
 	f.plan.Turn = rand.Uint64()
 	f.batch.Entries = make([]weir.Entry, 1)
 	f.complete = f.answered
+	if e.backstop != nil {
+		f.batch.Soon = f.soon
+	}
 	return f
 }
 
@@ -146,6 +149,15 @@ func (f *flow) deadline() time.Time {
 		return d
 	}
 	return at
+}
+
+// soon fetches what settling needs and what was used last when the request came:
+// many others were in between.
+func (f *flow) soon() {
+	if f.ask.Entry != nil {
+		f.engine.backstop.Expect(&f.ask)
+	}
+	f.plan.Expect()
 }
 
 // answered is the store's callback.

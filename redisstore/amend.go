@@ -62,6 +62,8 @@ func (a *amendment) dropped() {
 
 func (a *amendment) answered(*item) { a.dropped() }
 
+func (a *amendment) soon() {}
+
 func (a *amendment) settled(it *item, _ *flight) {
 	a.answered(it)
 	a.dropped()

@@ -54,6 +54,12 @@ func (c *call) answered(*item) {
 	}
 }
 
+func (c *call) soon() {
+	if c.batch.Soon != nil && len(c.items) == 1 {
+		c.batch.Soon()
+	}
+}
+
 func (c *call) tell() {
 	if c.done != nil {
 		c.done(c.batch)

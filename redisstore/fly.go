@@ -124,8 +124,8 @@ func (s *shard) land(f *flight, began time.Time, took time.Duration) {
 	s.recovered(f, items, began.Sub(s.store.start)+took)
 	s.keyCap.observe(f.keys.len(), f.script)
 	var elsewhere []*item
-	late, admitted := 0, int64(0)
 	s.store.answering()
+	next := landing{f: f}
 	for gi := range f.groups {
 		g := &f.groups[gi]
 		if !f.reachable(g) {
@@ -133,22 +133,15 @@ func (s *shard) land(f *flight, began time.Time, took time.Duration) {
 			continue
 		}
 		for i := g.head; i >= 0; i = f.next[i] {
-			it := items[i]
-			if it.state.CompareAndSwap(flying, done) {
-				if f.answer(g, it.entry) {
-					admitted++
-				}
+			if next.push(g, items[i], i == g.head) {
 				items[i] = nil
-				it.holder.settled(it, f)
-			} else if f.answer(g, nil) {
-				admitted++
-				late++
 			}
 		}
 	}
+	next.flush()
 	s.store.answered()
-	f.audit(admitted)
-	s.report(f, took, late, nil)
+	f.audit(next.admitted)
+	s.report(f, took, next.late, nil)
 	for i, it := range items {
 		if it != nil { // given up, and not diverted
 			it.holder.dropped()

@@ -61,6 +61,7 @@ const (
 // holder is what an item belongs to: a call, or a split entry.
 type holder interface {
 	answered(it *item)           // its entry is filled; called once, without locks
+	soon()                       // it is about to be answered, by who has claimed it
 	dropped()                    // no queue and no flight refers to the item any more
 	settled(it *item, f *flight) // both at once, by the flight that had it
 }

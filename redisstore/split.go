@@ -101,6 +101,8 @@ func (s *Store) sendPart(it *item) {
 
 func (p *part) dropped() {}
 
+func (p *part) soon() {}
+
 func (p *part) settled(it *item, _ *flight) { p.answered(it) }
 
 func (p *part) answered(*item) {

@@ -71,6 +71,13 @@ func NewBackstop(o BackstopOptions) *Backstop {
 // Keys is how many keys are remembered.
 func (b *Backstop) Keys() int { return b.table.Len() }
 
+// Expect implements engine.Backstop.
+func (b *Backstop) Expect(a *stage.Ask) {
+	for i := range a.Hints {
+		b.table.Expect(a.Hints[i].ID)
+	}
+}
+
 // Learn implements engine.Backstop.
 func (b *Backstop) Learn(a *stage.Ask) {
 	e := a.Entry

@@ -3,6 +3,9 @@ package keytable
 import (
 	"math/bits"
 	"sync"
+	"unsafe"
+
+	"github.com/weirlimit/weir/internal/prefetch"
 )
 
 // maxShards is how many parts a large table has: enough that two goroutines
@@ -38,6 +41,15 @@ func (t *Table[R]) Lock(id ID) *Shard[R] {
 	s := &t.shards[id.hi>>32&uint64(len(t.shards)-1)] // a power of two: a division is half of a search
 	s.mu.Lock()
 	return s
+}
+
+// Expect has the memory of id's record fetched, if there is one.
+func (t *Table[R]) Expect(id ID) {
+	s := t.Lock(id)
+	if n := s.index[s.home(id)]; n > 0 { // as a rule; it is worth no search
+		prefetch.Lines(uintptr(unsafe.Pointer(&s.cells[n-1])))
+	}
+	s.Unlock()
 }
 
 // Len is how many records there are.

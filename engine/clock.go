@@ -77,8 +77,12 @@ func (c *clock) now() (instant, *anchor) {
 	return c.drop(a)
 }
 
-// after is how long ago an instant was.
-func (c *clock) after(began instant) time.Duration {
+// after is how long ago an instant was that an anchor told.
+func (c *clock) after(began instant, a *anchor) time.Duration {
+	if n := ticks.Read() - a.tick; n < a.span {
+		ns, _ := bits.Mul64(n, a.rate)
+		return max(a.since+instant(ns)-began, 0)
+	}
 	i, _ := c.now()
 	return max(i-began, 0) // another anchor may be off by less than a microsecond
 }

@@ -25,6 +25,7 @@ type flow struct {
 	shut   bool   // a limit of 0 applies: denied, whatever the store says
 	hint   uint64 // see prompt
 	inside bool   // passed the gate, and has not left
+	told   bool   // the hook was told
 	ask    stage.Ask
 	hints  []stage.Hint
 
@@ -48,7 +49,7 @@ func (f *flow) begin(r *weir.Request, d *weir.Decision, done func(error)) {
 	f.req, f.dec, f.done = r, d, done
 	f.began, f.anchor = f.engine.clock.now()
 	f.took = 0
-	f.ask.Entry, f.inside = nil, false
+	f.ask.Entry, f.inside, f.told = nil, false, false
 	f.under = f.engine.loaded.Load()
 	// Not in one literal: that would be made elsewhere, and copied.
 	charges, matched := d.Charges[:0], d.Matched[:0]
@@ -65,20 +66,27 @@ func (f *flow) run() {
 	f.engine.store.Submit(&f.batch, f.complete)
 }
 
-// decide takes the request as far as it goes without waiting. It returns false
-// when that is to the store.
+// decide takes the request as far as it goes without waiting, and tells the hook
+// if that is to a decision. It returns false when it is to the store.
 func (f *flow) decide() (decided bool, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			decided, err = true, nil
-			f.panicked(p)
+			if f.told { // there is a decision: it was the hook
+				f.engine.panicked(p)
+			} else {
+				f.panicked(p)
+			}
 		}
 	}()
 	decided, err = f.prepare()
 	if prompt := f.engine.prompt; prompt != nil && !decided {
 		prompt.DecideNow(&f.batch, f.began-f.engine.lag, f.hint)
-		f.took = f.engine.clock.after(f.began)
-		return true, f.settle()
+		f.took = f.engine.clock.after(f.began, f.anchor)
+		decided, err = true, f.settle()
+	}
+	if decided && err == nil && f.engine.hooks.Decided != nil {
+		f.report()
 	}
 	return decided, err
 }
@@ -162,7 +170,7 @@ func (f *flow) soon() {
 
 // answered is the store's callback.
 func (f *flow) answered(*weir.Batch) {
-	f.took = f.engine.clock.after(f.began)
+	f.took = f.engine.clock.after(f.began, f.anchor)
 	f.finish(f.conclude())
 }
 
@@ -234,23 +242,27 @@ func (f *flow) finish(err error) {
 	e.callBack(done, err)
 }
 
-// tell tells the hook, and lets go of what the caller owns.
+// tell tells the hook, if it was not, and lets go of what the caller owns.
 func (f *flow) tell(err error) {
-	if err == nil && f.engine.hooks.Decided != nil {
-		f.decided()
+	if err == nil && !f.told && f.engine.hooks.Decided != nil {
+		f.reportSafely()
 	}
 	f.req, f.dec, f.done, f.under = nil, nil, nil, nil
 }
 
-// decided calls the hook. One that panics must not keep the answer back.
-func (f *flow) decided() {
-	e := f.engine
-	defer e.recovered()
-	took := f.took
-	if took == 0 {
-		took = e.clock.after(f.began)
+// report calls the hook.
+func (f *flow) report() {
+	f.told = true
+	if f.took == 0 {
+		f.took = f.engine.clock.after(f.began, f.anchor)
 	}
-	e.hooks.Decided(f.req, f.dec, took)
+	f.engine.hooks.Decided(f.req, f.dec, f.took)
+}
+
+// reportSafely is report where a panic of the hook would keep the answer back.
+func (f *flow) reportSafely() {
+	defer f.engine.recovered()
+	f.report()
 }
 
 // callBack answers. A callback that panics is the caller's fault, and must not

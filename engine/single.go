@@ -16,25 +16,27 @@ func (f *flow) isSingle() bool {
 		!f.shut && !f.plan.Tallied && f.req.ID == ""
 }
 
-// single decides it, or returns false and has done nothing.
+// single decides it, or returns false and has done nothing that matters. What is
+// known beforehand is written first: the store's memory comes meanwhile.
 func (f *flow) single() (done bool, err error) {
 	c, u, d, e := &f.plan.Charges[0], &f.plan.Uses[0], f.dec, f.engine
-	charges := slices.Grow(d.Charges[:0], 1)[:1]
-	to := &charges[0]
-	done, err = e.prompt.ChargeNow(c, f.began-e.lag, f.req.Deadline, f.hint, &to.Outcome)
+	d.Charges = slices.Grow(d.Charges[:0], 1)
+	to := &d.Charges[:1][0]
+	to.Rule, to.Descriptor, to.Limit, to.Cost, to.Mode = u.Rule.ID, u.Descriptor, u.Meter.Limit, u.Cost, c.Mode
+	o := &to.Outcome
+	done, err = e.prompt.ChargeNow(c, f.began-e.lag, f.req.Deadline, f.hint, o)
 	if !done {
 		return false, nil
 	}
-	f.took = e.clock.after(f.began)
+	f.took = e.clock.after(f.began, f.anchor)
 	if err != nil {
 		return true, f.failed(err)
 	}
-	d.Charges = charges
-	to.Rule, to.Descriptor, to.Limit, to.Cost, to.Mode = u.Rule.ID, u.Descriptor, u.Meter.Limit, u.Cost, c.Mode
-	d.Verdict, d.Source, d.Delay = weir.Allow, weir.SourceStore, to.Outcome.Delay
-	if !to.Outcome.OK {
+	d.Charges = d.Charges[:1]
+	d.Verdict, d.Source, d.Delay = weir.Allow, weir.SourceStore, o.Delay
+	if !o.OK {
 		d.Verdict, d.Reason = weir.Deny, weir.ReasonExhausted
 	}
-	f.bindTo(u, &to.Outcome, to.Outcome.OK)
+	f.bindTo(u, o, o.OK)
 	return true, nil
 }

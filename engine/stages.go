@@ -1,12 +1,12 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/internal/key"
 	"github.com/weirlimit/weir/internal/keytable"
-	"github.com/weirlimit/weir/internal/stage"
 	"github.com/weirlimit/weir/policy"
 )
 
@@ -53,18 +53,17 @@ func (f *flow) leave() {
 
 // describeAsk makes the entry fit for stages.
 func (f *flow) describeAsk(entry *weir.Entry) {
-	f.hints = f.hints[:0]
-	spread := spansTags(entry.Charges)
-	for i := range entry.Charges {
-		c := &entry.Charges[i]
-		f.hints = append(f.hints, stage.Hint{
-			ID: keytable.Of(c.Key), Rule: -1, Lease: true,
-			Frees: spread || c.Meter.Machine == weir.Slots,
-		})
+	n := len(entry.Charges)
+	hints := slices.Grow(f.hints[:0], n)[:n]
+	f.hints = hints
+	spread := n > 1 && spansTags(entry.Charges)
+	for i := range hints {
+		c, h := &entry.Charges[i], &hints[i] // in place: a literal would be copied
+		h.ID, h.Rule, h.Lease, h.Frees, h.Spent, h.Strict = keytable.Of(c.Key), -1, true, spread || c.Meter.Machine == weir.Slots, false, false
 	}
 	for i := range f.plan.Uses {
 		u := &f.plan.Uses[i]
-		h := &f.hints[u.Charge]
+		h := &hints[u.Charge]
 		if h.Rule < 0 {
 			h.Rule = u.Rule.Index
 		}

@@ -161,8 +161,7 @@ func (h *holding) wants(now weir.Micros) bool {
 // what it said last: others have taken from it since, and units have come back.
 func (h *holding) tell(c *weir.Charge, now weir.Micros, o *weir.Outcome) {
 	room := min(h.remaining+h.held(now), c.Meter.Capacity)
-	*o = weir.Outcome{
-		OK: true, Granted: c.Cost, Remaining: room, ResetAfter: max(0, h.resetAt-now),
-		Before: weir.Usage{Used: max(0, c.Meter.Capacity-room-c.Cost)},
-	}
+	// Not in one literal: that would be made elsewhere, and copied.
+	o.OK, o.Granted, o.Remaining, o.ResetAfter, o.RetryAfter, o.Delay = true, c.Cost, room, max(0, h.resetAt-now), 0, 0
+	o.Before.Used, o.Before.Since = max(0, c.Meter.Capacity-room-c.Cost), 0
 }

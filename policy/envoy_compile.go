@@ -106,6 +106,9 @@ func (c *envoyCompiler) domain(name string, files []*EnvoyFile) *envoyDomain {
 	b.finish(b.domain.top)
 	b.tellApart()
 	b.domain.first = b.compile(b.domain.top)
+	for i, n := range b.nodes {
+		b.domain.rules[i] = n.rule // where it is now
+	}
 	b.checkReplaces()
 	b.addOverride()
 	return b.domain

@@ -21,7 +21,10 @@ func TestHotFieldsLieTogether(t *testing.T) {
 	if n := unsafe.Offsetof(envoyNode{}.up); n > line {
 		t.Errorf("what matching needs of a node takes %d bytes", n)
 	}
-	if n := unsafe.Sizeof(exactSlot{}); n != line {
-		t.Errorf("a slot is %d bytes", n)
+	if n := unsafe.Sizeof(exactPlace{}); n%(2*line) != 0 {
+		t.Errorf("a place is %d bytes", n)
+	}
+	if n := unsafe.Offsetof(exactPlace{}.rule); n != 2*line {
+		t.Errorf("a rule is %d bytes behind its place", n)
 	}
 }

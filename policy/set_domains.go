@@ -1,7 +1,8 @@
 package policy
 
-// fewDomains are compared one by one, which is quicker than a hash.
-const fewDomains = 4
+// fewDomains are compared one by one, by their last bytes first, which is quicker
+// than a hash: names mostly begin alike.
+const fewDomains = 16
 
 // domainIndex finds the domain of a request, in both formats by one look.
 type domainIndex struct {
@@ -43,7 +44,7 @@ func (x *domainIndex) find(name string) *domain {
 		return x.many[name]
 	}
 	for i := range x.few {
-		if x.few[i].name == name {
+		if of := x.few[i].name; len(of) == len(name) && (of == "" || of[len(of)-1] == name[len(name)-1] && of == name) {
 			return &x.few[i]
 		}
 	}

@@ -63,6 +63,26 @@ func (a *answer) number(i int) (int64, bool) {
 // forget makes the i-th value none.
 func (a *answer) forget(i int) { a.values[i] = value{kind: '_'} }
 
+// evenHead is before the values of an answer of n values of one size, which is one
+// text: that size and three numbers.
+const evenHead = 1 + 7 + 4 + 4
+
+// spread has an answer that is one text be the list that it stands for: its values,
+// and then the numbers. One that is none is left as it is.
+func (a *answer) spread(n int) {
+	b, ok := a.text(0)
+	if !ok || len(b) < evenHead || len(b) != evenHead+n*int(b[0]) {
+		return
+	}
+	at, size := a.values[0].at+evenHead, int(b[0])
+	a.values = a.values[:0]
+	for range n {
+		a.values = append(a.values, value{kind: '$', at: at, n: int64(size)})
+		at += size
+	}
+	a.values = append(a.values, value{kind: ':', n: be(b[1:8])}, value{kind: ':', n: be(b[8:12])}, value{kind: ':', n: be(b[12:16])})
+}
+
 // readFrom reads one reply, and nothing after it. Memory grows with what has
 // arrived, not with what is announced.
 func (a *answer) readFrom(r io.Reader) error {

@@ -71,6 +71,35 @@ func TestAnswerAndMore(t *testing.T) {
 	}
 }
 
+// An answer that is one text has values of one size and three numbers in it.
+func TestAnswerOfOneText(t *testing.T) {
+	for _, tc := range []struct {
+		n    int
+		in   string
+		want string
+	}{
+		{2, "\x03" + "\x06\x1d\x00\x00\x00\x00\x05" + "\x00\x00\x01\x02" + "\x00\x00\x00\x09" + "abcdef", "$abc|$def|:1720735697469445|:258|:9"},
+		{1, "\x0c" + "\x00\x00\x00\x00\x00\x00\x01" + "\x00\x00\x00\x00" + "\x00\x00\x00\x00" + "0123456789\r\n", "$0123456789\r\n|:1|:0|:0"},
+		// Any other is what it is.
+		{3, "\x03" + "\x06\x1d\x00\x00\x00\x00\x05" + "\x00\x00\x01\x02" + "\x00\x00\x00\x09" + "abcdef", "same"},
+		{2, "\x03" + "\x06\x1d\x00\x00\x00\x00\x05" + "\x00\x00\x01\x02" + "\x00\x00\x00\x09" + "abcde", "same"},
+		{1, "\x00" + "\x06\x1d\x00\x00\x00\x00\x05" + "\x00\x00\x01\x02" + "\x00\x00\x00", "same"},
+		{1, "", "same"},
+	} {
+		var a answer
+		if err := a.readFrom(strings.NewReader(bulk([]byte(tc.in)))); err != nil {
+			t.Fatal(err)
+		}
+		if tc.want == "same" {
+			tc.want = told(&a)
+		}
+		a.spread(tc.n)
+		if got := told(&a); got != tc.want {
+			t.Errorf("%q of %d is %q, want %q", tc.in, tc.n, got, tc.want)
+		}
+	}
+}
+
 // told lists the values of an answer.
 func told(a *answer) string {
 	var out []string

@@ -69,11 +69,13 @@ func benchmarkFlight(b *testing.B, keys, charges int, m *weir.Meter) {
 	now := weir.Micros(1_700_000_000_000_000)
 	var st algo.State
 	algo.Decide(m, &st, now-100, 1000, algo.Owner{})
-	found := fmt.Appendf(nil, "*%d\r\n", keys*charges+3)
+	stored := algo.AppendState(nil, m, &st)
+	found := append56([]byte{byte(len(stored))}, int64(now))
+	found = append(found, 0, 0, 0, size, 0, 0, 0, 0)
 	for range keys * charges {
-		found = append(found, bulk(algo.AppendState(nil, m, &st))...)
+		found = append(found, stored...)
 	}
-	found = fmt.Appendf(found, ":%d\r\n:%d\r\n:0\r\n", now, size)
+	found = []byte(bulk(found))
 	turn(found)
 	answers = 0
 	b.ReportAllocs()

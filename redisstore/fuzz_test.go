@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/rueidis"
 
@@ -107,6 +108,45 @@ func FuzzFound(f *testing.F) {
 		fl.groups[0].flags = fl.groups[0].flags&^flagReplay | flagUndo
 		if fl.groups[0].replay >= 0 {
 			fl.answer(&fl.groups[0], nil)
+		}
+	})
+}
+
+// FuzzFoundInOneText decides two entries on states that came in one text, any bytes of
+// a size, and on the same in a list.
+func FuzzFoundInOneText(f *testing.F) {
+	m := weir.MustMeter(everyAlgorithm[0])
+	var st algo.State
+	algo.Decide(m, &st, 1_699_999_998_990_000, 150, algo.Owner{})
+	good := algo.AppendState(nil, m, &st)
+	for kind := range everyAlgorithm {
+		f.Add(uint8(kind), append(good, good...))
+		f.Add(uint8(kind), []byte("ab"))
+	}
+	f.Fuzz(func(t *testing.T, kind uint8, stored []byte) {
+		meter := weir.MustMeter(everyAlgorithm[int(kind)%len(everyAlgorithm)])
+		size := len(stored) / 2
+		e := weir.Entry{Charges: []weir.Charge{{Key: "k1", Meter: meter, Cost: 1}, {Key: "k2", Meter: meter, Cost: 1}}}
+		if e.Validate() != nil || size == 0 || size > 255 {
+			return
+		}
+		fl := found(&e, stored[:size], nil, stored[size:2*size])
+		fl.answer(&fl.groups[0], &e)
+		again := weir.Entry{Charges: e.Charges}
+		text := append56([]byte{byte(size)}, 1_700_000_000_000_000)
+		text = append(append(text, 0, 0, 0, 1, 0, 0, 0, 10), stored[:2*size]...)
+		if err := fl.found.readFrom(strings.NewReader(bulk(text))); err != nil {
+			t.Fatal(err)
+		}
+		if err := fl.read(); err != nil {
+			t.Fatal(err)
+		}
+		if fl.admitted != 1 || fl.script != 10*time.Microsecond {
+			t.Errorf("admitted %d in %v", fl.admitted, fl.script)
+		}
+		fl.answer(&fl.groups[0], &again)
+		if again.Admitted != e.Admitted || again.Outcomes[0] != e.Outcomes[0] || again.Outcomes[1] != e.Outcomes[1] {
+			t.Errorf("in one text %+v, in a list %+v", again.Outcomes, e.Outcomes)
 		}
 	})
 }

@@ -11,15 +11,20 @@ import (
 func (f *flight) encode() {
 	f.sort()
 	b := append(f.blob[:0], f.timed())
-	b = binary.BigEndian.AppendUint16(b, uint16(f.keys.len()))
-	b = binary.BigEndian.AppendUint16(b, uint16(f.replays.len()))
 	b = binary.BigEndian.AppendUint16(b, uint16(len(f.blocks)))
-	b = binary.BigEndian.AppendUint16(b, uint16(len(f.shared)))
 	b = binary.BigEndian.AppendUint16(b, uint16(f.general))
 	latest := -1
 	for i := range f.blocks {
 		b, latest = f.appendBlock(b, &f.blocks[i], latest)
 	}
+	if f.general > 0 {
+		b = f.appendGroups(b)
+	}
+	f.blob = b
+}
+
+func (f *flight) appendGroups(b []byte) []byte {
+	b = binary.BigEndian.AppendUint16(b, uint16(len(f.shared)))
 	for _, m := range f.shared {
 		b = appendMeter(b, f.meters[m])
 	}
@@ -28,7 +33,7 @@ func (f *flight) encode() {
 			b = f.appendGroup(b, g)
 		}
 	}
-	f.blob = b
+	return b
 }
 
 // timed asks the script to take its own time, which costs it a microsecond:
@@ -100,11 +105,6 @@ func (f *flight) appendBlock(b []byte, bl *block, latest int) ([]byte, int) {
 	}
 	b = binary.BigEndian.AppendUint16(b, uint16(bl.n))
 	b = append(b, byte(g.n), counted)
-	if bl.counted {
-		for at := bl.head; at >= 0; at = f.groups[at].alike {
-			b = binary.BigEndian.AppendUint16(b, uint16(f.groups[at].count))
-		}
-	}
 	for j := g.first; j < g.first+g.n; j++ {
 		kind, m := byte(0), int(f.meterOf[j])
 		if f.charges[j].Mode == weir.Always {
@@ -115,11 +115,21 @@ func (f *flight) appendBlock(b []byte, bl *block, latest int) ([]byte, int) {
 		}
 		// More than any state can hold is as much as it can hold.
 		b = append24(append(b, kind), min(f.charges[j].Cost, weir.MaxUsed))
+		if j == g.first && bl.counted {
+			b = f.appendCounts(b, bl)
+		}
 		if m != latest {
 			b, latest = appendMeter(b, f.meters[m]), m
 		}
 	}
 	return b, latest
+}
+
+func (f *flight) appendCounts(b []byte, bl *block) []byte {
+	for at := bl.head; at >= 0; at = f.groups[at].alike {
+		b = binary.BigEndian.AppendUint16(b, uint16(f.groups[at].count))
+	}
+	return b
 }
 
 func (f *flight) appendGroup(b []byte, g *group) []byte {

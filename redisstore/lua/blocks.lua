@@ -7,26 +7,30 @@
 -- those that get a new one.
 local W, PX = nblocks > 0 and K[2] and { unpack(K) } or {}, nil
 local last = 0  -- the last key of the blocks before
+local even  -- the size of all values, or false if they differ
 local from, _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid
 for _ = 1, nblocks do
-  local requests, columns, counted
-  requests, columns, counted, pos = unpack_('>I2BB', blob, pos)
-  local counts = pos
+  local requests, columns, counted, kind, cost
+  requests, columns, counted, kind, cost, pos = unpack_('>I2BBBI3', blob, pos)
+  local head, counts = pos - 4, pos
   counted = counted == 1
   if counted then pos = pos + 2 * requests else admitted = admitted + requests end
-  local first, heads, before = last, pos, from
+  local first, before = last, from
   last = first + requests * columns
   local N  -- of the requests, from 0, of which not all fit: how many do, or -1 for one of rest
   for column = 1, columns do
-    local kind, cost
-    kind, cost, pos = unpack_('>BI3', blob, pos)
+    if column > 1 then kind, cost, pos = unpack_('>BI3', blob, pos) end
     if kind < 2 then
       from = pos
       _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid, pos = unpack_(METER, blob, pos)
     end
     local base = mark * 16777216 -- a state begins with the mark and the units: one number of 5 bytes
-    local runs, edge, most = machine == RUNS, now - window, capacity
-    if runcap < most then most = runcap end
+    local runs, edge, most, usual = machine == RUNS, now - window, capacity, 12
+    if runs then
+      usual = 15
+      if runcap < most then most = runcap end
+    end
+    if even == nil then even = usual elseif even ~= usual then even = false end
     local count, units = 1, cost
     for k = first + column, last, columns do
       if counted then
@@ -44,6 +48,7 @@ for _ = 1, nblocks do
         end
       end
       if not new then
+        if not v or v == 1 or #v ~= even then even = false end
         local ok, frac, same, stored, body, h
         --#include look
         local take, n = units, count
@@ -92,8 +97,9 @@ for _ = 1, nblocks do
     end
     for column = 1, columns do
       local kind, cost
-      kind, cost, heads = unpack_('>BI3', blob, heads)
-      if kind < 2 then before, heads = heads, heads + 42 end
+      kind, cost, head = unpack_('>BI3', blob, head)
+      if column == 1 and counted then head = head + 2 * requests end
+      if kind < 2 then before, head = head, head + 42 end
       for r in pairs(N) do
         local k, a = first + column + r * columns, again[r]
         if a then a[#a + 1] = { from = before, mode = kind % 2 == 1 and ALWAYS or ENFORCE, k = k, cost = cost } end

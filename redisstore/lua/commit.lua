@@ -1,16 +1,18 @@
 -- commit: decides a batch of requests, all or nothing each, on Redis's clock.
 --
 -- Before this text stands a prelude (see script.go) that defines
---   K      table of key names, from index 1: nstate state keys, then replay keys
+--   K      table of key names, from index 1: state keys, then replay keys
 --   V      table of their values: string, false, or 1 for a key that this node
 --          does not hold
 --   blob   the packed batch
 --   now    microseconds since the epoch; still, whether that is a test's
 --
 -- blob, big-endian (see wire.go):
---   timed u8, nstate u16, nreplay u16, nblocks u16, nmeters u16, ngroups u16
---   block:   requests u16, columns u8, counted u8; if counted of each request its
---            count u16; then the columns: kind u8, cost u24, and of kind 0 or 1 a meter
+--   timed u8, nblocks u16, ngroups u16, the blocks, if there are groups nmeters u16
+--   and the meters, and the groups
+--   block:   requests u16, columns u8, counted u8, then the columns: kind u8, cost
+--            u24, and of kind 0 or 1 a meter; if counted, before the first meter, of each
+--            request its count u16
 --   meter:   shapes u8, machine u8, mark u16, capacity u24, whole u56, rem u24, den u24,
 --            usedcap u24, window u56, runcap u24, maxruns u16, grid u56
 --   group:   count u16, ncharges u8, flags u8, then the charges; with flag 16 the
@@ -31,9 +33,11 @@
 --   plain    requests of charges that all count and all must fit
 --
 -- Returns the values read, in the order of the keys, then now, how many
--- requests were admitted, and if timed the microseconds that it took. The caller
--- runs the same batch on the same values with algo.Settle, which this mirrors,
--- and so needs nothing else.
+-- requests were admitted, and if timed the microseconds that it took. Where all
+-- requests are in blocks and all values are of one size, which is the rule, it is all
+-- one string, which costs Redis less than a list: the size u8, now u56, admitted u32,
+-- time u32, and the values. The caller runs the same batch on the same values with
+-- algo.Settle, which this mirrors, and so needs nothing else.
 --
 -- Everything is read before anything is written: a key that is elsewhere
 -- fails its own requests only.
@@ -43,7 +47,7 @@ local BUCKET, WINDOW, RUNS, SLOTS = 0, 1, 2, 3
 local ENFORCE, SHADOW, ALWAYS, PEEK, REFUND, UPTO = 0, 1, 2, 3, 4, 5
 local RUN, LONE, METER = '>I7I3', '>I5I7I3', '>BBI2I3I7I3I3I3I7I3I2I7'
 
-local timed, nstate, nreplay, nblocks, nmeters, ngroups, pos = unpack_('>BI2I2I2I2I2', blob)
+local timed, nblocks, ngroups, pos = unpack_('>BI2I2', blob)
 local admitted = 0
 local rest  -- what needs the tables and functions after all: { count, charges }
 
@@ -61,7 +65,8 @@ if ngroups > 0 or rest then
     return m, at
   end
 
-  local meters = {}
+  local meters, nmeters = {}, 0
+  if ngroups > 0 then nmeters, pos = unpack_('>I2', blob, pos) end
   for i = 1, nmeters do meters[i], pos = meter(pos) end
 
 --#include states
@@ -171,10 +176,14 @@ if ngroups > 0 or rest then
   end
 end
 
-local n, took = nstate + nreplay, 0
+local took = 0
 if timed == 1 and not still then
   local t = call('TIME')
   took = t[1] * 1000000 + t[2] - now
 end
+if even and ngroups == 0 then
+  return pack('>BI7I4I4', even, now, admitted, took) .. (K[2] and table.concat(V) or V[1])
+end
+local n = #K
 V[n + 1], V[n + 2], V[n + 3] = now, admitted, took
 return V

@@ -33,7 +33,7 @@ func newCall(s *Store, b *weir.Batch, done func(*weir.Batch)) *call {
 	n := len(b.Entries)
 	if n == 1 {
 		c.items = c.lone[:]
-		c.refs.Store(2)
+		c.hold()
 		return c
 	}
 	if cap(c.many) < n {
@@ -43,6 +43,17 @@ func newCall(s *Store, b *weir.Batch, done func(*weir.Batch)) *call {
 	c.left.Store(int32(n) + 1)
 	c.refs.Store(int32(n) + 2)
 	return c
+}
+
+// loneRefs are the references to a call of one entry: its item's, and one for who
+// answers it.
+const loneRefs = 2
+
+// hold gives a call of one entry its references.
+func (c *call) hold() {
+	if c.refs.Load() != loneRefs {
+		c.refs.Store(loneRefs)
+	}
 }
 
 func (c *call) answered(*item) {
@@ -86,7 +97,10 @@ func (c *call) settled(it *item, f *flight) {
 		return
 	}
 	c.tell()
-	if c.refs.Add(-2) != 0 {
+	// Two of them are the flight's, and nobody can take another. They are left
+	// for the next who uses the memory: to write them twice costs as much as all
+	// else here.
+	if c.refs.Load() != loneRefs && c.refs.Add(-loneRefs) != 0 {
 		return // Decide has yet to look at it
 	}
 	c.free()

@@ -27,7 +27,7 @@ func (s *Store) submitLone(b *weir.Batch, done func(*weir.Batch)) bool {
 	}
 	c := sh.spareLocked()
 	c.store, c.batch, c.done = s, b, done
-	c.refs.Store(2)
+	c.hold()
 	it := &c.lone[0]
 	it.init(e, c, now, deadline)
 	it.hasty = hasty

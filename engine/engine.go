@@ -8,6 +8,7 @@ import (
 
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/internal/lease"
+	"github.com/weirlimit/weir/internal/pages"
 	"github.com/weirlimit/weir/internal/pseudonym"
 	"github.com/weirlimit/weir/policy"
 )
@@ -107,6 +108,7 @@ func New(o Options) (*Engine, error) {
 // Swap makes set the one that decides, and returns its serial number. Requests
 // under way finish under the set they began with.
 func (e *Engine) Swap(set *policy.Set) uint32 {
+	set.Advise(pages.Large)
 	for {
 		old := e.loaded.Load()
 		next := &loaded{set: set, serial: 1}

@@ -15,9 +15,9 @@ import (
 // the problems name it. With Options.EnvoyCompat an error gives no set at all.
 // The same files and options give an equal set.
 func Compile(files []*File, o Options) (*Set, []Problem) {
-	envoy, problems := compileEnvoy(files, o)
+	envoy, memory, problems := compileEnvoy(files, o)
 	native, more := compileNative(files, o)
-	s := &Set{version: versionOf(files, o), envoy: envoy, native: native, domains: newDomainIndex(envoy, native)}
+	s := &Set{version: versionOf(files, o), envoy: envoy, native: native, domains: newDomainIndex(envoy, native), memory: memory}
 	problems = slices.Concat(problems, more, hiddenDomains(s, files))
 	SortProblems(problems)
 	if o.EnvoyCompat && HasErrors(problems) {

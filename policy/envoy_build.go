@@ -159,7 +159,7 @@ func (b *envoyBuilder) compile(level envoyLevel) step {
 			s.bare.next = b.compile(s.bare.below)
 		}
 	}
-	return newStep(level)
+	return newStep(level, &b.room)
 }
 
 // tellApart makes ids unique. Siblings have different names, so that two paths

@@ -14,18 +14,27 @@ import (
 const overrideID = "%override"
 
 // compileEnvoy compiles the Envoy files among files, by domain. A file that
-// cannot stand beside those before it is left out; its problems name it.
-func compileEnvoy(files []*File, o Options) (map[string]*envoyDomain, []Problem) {
+// cannot stand beside those before it is left out; its problems name it. The memory
+// is what most decisions read.
+func compileEnvoy(files []*File, o Options) (map[string]*envoyDomain, []byte, []Problem) {
 	c := &envoyCompiler{compat: o.EnvoyCompat, shadow: o.EnvoyShadow, quota: o.EnvoyQuota, lease: o.Lease, byDefault: weir.SlidingWindow, private: o.private(), meters: map[weir.Limit]*weir.Meter{}, lists: map[*weir.Meter][]*weir.Meter{}}
 	if o.EnvoyCompat {
 		c.byDefault = weir.FixedWindow
 	}
 	domains := c.group(files, o.MergeDomains)
+	values := 0
+	for _, files := range domains {
+		for _, f := range files {
+			values += countValues(f.Descriptors)
+		}
+	}
+	places := make([]exactPlace, values)
+	c.room = places
 	compiled := make(map[string]*envoyDomain, len(domains))
 	for _, name := range slices.Sorted(maps.Keys(domains)) {
 		compiled[name] = c.domain(name, domains[name])
 	}
-	return compiled, c.problems
+	return compiled, bytesOf(places), c.problems
 }
 
 type envoyCompiler struct {
@@ -37,6 +46,7 @@ type envoyCompiler struct {
 	private   []string
 	meters    map[weir.Limit]*weir.Meter // one per limit, however many rules have it
 	lists     map[*weir.Meter][]*weir.Meter
+	room      []exactPlace // for all values of all domains: side by side, they take few pages
 	problems  []Problem
 }
 

@@ -83,13 +83,41 @@ func (p *exactPlace) fetch() {
 	prefetch.Lines(at + unsafe.Offsetof(p.rule))
 }
 
-// newExactIndex makes the index of nodes. It moves rules: see exactPlace.
-func newExactIndex(nodes map[string]*envoyNode) *exactIndex {
+// bytesOf is the memory of places.
+func bytesOf(places []exactPlace) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(places))), uintptr(len(places))*unsafe.Sizeof(exactPlace{}))
+}
+
+// takePlaces takes as many from room, which others have the rest of.
+func takePlaces(room *[]exactPlace, n int) []exactPlace {
+	if room == nil || n > len(*room) {
+		return make([]exactPlace, 0, n)
+	}
+	taken := (*room)[:0:n]
+	*room = (*room)[n:]
+	return taken
+}
+
+// countValues is how many of descriptors, and of those below, have a value.
+func countValues(descriptors []EnvoyDescriptor) int {
+	n := 0
+	for i := range descriptors {
+		if descriptors[i].Value != "" {
+			n++
+		}
+		n += countValues(descriptors[i].Descriptors)
+	}
+	return n
+}
+
+// newExactIndex makes the index of nodes, with places from room. It moves rules:
+// see exactPlace.
+func newExactIndex(nodes map[string]*envoyNode, room *[]exactPlace) *exactIndex {
 	n := 2
 	for 3*n < 4*len(nodes) {
 		n *= 2
 	}
-	x := &exactIndex{slots: make([]uint32, n), places: make([]exactPlace, 0, len(nodes))}
+	x := &exactIndex{slots: make([]uint32, n), places: takePlaces(room, len(nodes))}
 	x.tag = ^uint32(0) << bits.Len(uint(len(nodes)))
 	for value, node := range nodes {
 		hash := hashOf(value)

@@ -21,13 +21,13 @@ type siblingIndex struct {
 	bare  *envoyNode
 }
 
-func newStep(level envoyLevel) step {
+func newStep(level envoyLevel, room *[]exactPlace) step {
 	var s step
 	if len(level) > 1 {
 		s.more = make(map[string]*siblingIndex, len(level))
 	}
 	for key, of := range level {
-		some := newSiblingIndex(of)
+		some := newSiblingIndex(of, room)
 		if s.more != nil {
 			s.more[key] = &some
 		} else {
@@ -37,10 +37,10 @@ func newStep(level envoyLevel) step {
 	return s
 }
 
-func newSiblingIndex(s *envoySiblings) siblingIndex {
+func newSiblingIndex(s *envoySiblings, room *[]exactPlace) siblingIndex {
 	x := siblingIndex{bare: s.bare}
 	if len(s.exact) > 0 {
-		x.exact = newExactIndex(s.exact)
+		x.exact = newExactIndex(s.exact, room)
 	}
 	if len(s.wild.all) > 0 {
 		x.wild = &s.wild

@@ -90,7 +90,7 @@ func TestExactIndexIsAMap(t *testing.T) {
 			want[value] = &envoyNode{value: value}
 		}
 	}
-	x := newExactIndex(want)
+	x := newExactIndex(want, nil)
 	for value, node := range want {
 		if got := x.find(value); got != node {
 			t.Fatalf("%q is not found", value)

@@ -40,11 +40,20 @@ type Set struct {
 	native  map[string]*nativeDomain
 	domains domainIndex // the same
 	rules   []*Rule
+	memory  []byte // see Advise
 }
 
 // Rules returns all rules, by their Index. The slice and the rules are not to
 // be changed.
 func (s *Set) Rules() []*Rule { return s.rules }
+
+// Advise calls advise with the memory that decisions read here and there, where
+// that is large: for a hint to the system, which leaves it as it is.
+func (s *Set) Advise(advise func(memory []byte)) {
+	if len(s.memory) > 0 {
+		advise(s.memory)
+	}
+}
 
 // Version names the set's contents: the same files give the same version.
 func (s *Set) Version() string { return s.version }

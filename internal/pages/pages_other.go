@@ -1,0 +1,6 @@
+//go:build !linux
+
+package pages
+
+// Large does nothing.
+func Large([]byte) {}

@@ -27,6 +27,10 @@ func (f *flow) describe() {
 // fill turns an answer of the store, or of a stage in its place, into the
 // decision.
 func (f *flow) fill(e *weir.Entry, source weir.Source) {
+	if len(f.plan.Uses) == 1 && f.plan.Uses[0].Parts == nil && !f.plan.Tallied {
+		f.fillOne(e, source)
+		return
+	}
 	d := f.dec
 	tallied := f.plan.Tallied && source == weir.SourceStore
 	if tallied {
@@ -57,6 +61,24 @@ func (f *flow) fill(e *weir.Entry, source weir.Source) {
 		d.Source = weir.SourceShadow
 	}
 	f.bind(e.Binding(), e)
+}
+
+// fillOne is fill for one limit of a counter that is not split, as most requests
+// meet: it is the one that binds.
+func (f *flow) fillOne(e *weir.Entry, source weir.Source) {
+	d, u, c, o := f.dec, &f.plan.Uses[0], &e.Charges[0], &e.Outcomes[0]
+	d.Verdict, d.Reason, d.Source, d.Replayed = weir.Allow, weir.ReasonNone, source, e.Replayed
+	if !e.Admitted {
+		d.Verdict, d.Reason = weir.Deny, weir.ReasonExhausted
+	}
+	if c.Mode == weir.Shadow && source == weir.SourceStore {
+		d.Source = weir.SourceShadow
+	}
+	d.Charges = slices.Grow(d.Charges[:0], 1)[:1]
+	to := &d.Charges[0]
+	to.Rule, to.Descriptor, to.Limit, to.Cost, to.Mode, to.Outcome = u.Rule.ID, u.Descriptor, u.Meter.Limit, u.Cost, c.Mode, *o
+	d.Delay = max(d.Delay, o.Delay)
+	f.bindTo(u, o, e.Admitted)
 }
 
 // scale makes the outcomes of sub-counters speak for the counter that was split,

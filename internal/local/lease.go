@@ -2,6 +2,7 @@ package local
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -115,9 +116,9 @@ func (l *leaser) try(a *stage.Ask) bool {
 	}
 	var ends [maxLeaseCharges]weir.Micros
 	e, more := a.Entry, false
-	e.Outcomes = e.Outcomes[:0]
+	n := len(e.Charges)
+	e.Outcomes = slices.Grow(e.Outcomes[:0], n)[:n] // spend fills each
 	for i := range e.Charges {
-		e.Outcomes = append(e.Outcomes, weir.Outcome{})
 		until, wants, ok := l.spend(a, i)
 		if !ok {
 			l.undo(a, ends[:i])

@@ -118,9 +118,11 @@ func (m *Metrics) Hooks() weir.Hooks {
 }
 
 func (m *Metrics) decided(_ *weir.Request, d *weir.Decision, took time.Duration) {
-	stripe := stripeOf(d)
-	m.countDecision(d, stripe)
-	m.checks[sourceSlot(d.Source)].observe(int64(took), stripe)
+	stripe, source := stripeOf(d), sourceSlot(d.Source)
+	if c := m.live.Load().find(d.SetSerial); c == nil || !c.decisions.add(rowOf(d.RuleIndex), decisionSlot(d.Verdict, d.Source), stripe) {
+		m.rest.decisions.add(rowOther, decisionSlot(d.Verdict, d.Source), stripe)
+	}
+	m.checks[source].observe(int64(took), stripe)
 }
 
 // stripeOf picks a stripe by the address of the decision. There is no cheap way

@@ -108,15 +108,6 @@ func cloneRules(rules []RuleInfo) []RuleInfo {
 	return out
 }
 
-// countDecision is the hot path: two loads and an addition.
-func (m *Metrics) countDecision(d *weir.Decision, stripe uint32) {
-	slot := decisionSlot(d.Verdict, d.Source)
-	if c := m.live.Load().find(d.SetSerial); c != nil && c.decisions.add(rowOf(d.RuleIndex), slot, stripe) {
-		return
-	}
-	m.rest.decisions.add(rowOther, slot, stripe)
-}
-
 func (m *Metrics) countDegraded(d *weir.Decision, err error) {
 	slot := codeSlot(weir.CodeOf(err))
 	if c := m.live.Load().find(d.SetSerial); c != nil && c.degraded.add(rowOf(d.RuleIndex), slot, 0) {

@@ -85,3 +85,24 @@ policies:
 	compare(step{"closed, fails open", ask("few", "x")})
 	compare(step{"closed, fails closed", ask("shaped", "x")})
 }
+
+// full is a store in memory that has no room for a charge by itself.
+type full struct{ *memstore.Store }
+
+func (full) ChargeNow(*weir.Charge, time.Duration, time.Time, uint64, *weir.Outcome) (bool, error) {
+	return true, &weir.Error{Code: weir.CodeOverload, Message: "no room"}
+}
+
+// One that the store cannot answer fails by the policy's mode.
+func TestSingleFails(t *testing.T) {
+	e := start(t, full{memstore.New()}, weir.Hooks{}, `
+policies:
+  - {id: open, by: [open], limits: [3/h gcra], on_failure: open}
+  - {id: closed, by: [closed], limits: [3/h gcra], on_failure: closed}
+`)
+	for name, want := range map[string]weir.Verdict{"open": weir.Allow, "closed": weir.Deny} {
+		if d := check(t, e, ask(name, "x")); d.Verdict != want || d.Reason != weir.ReasonDegraded || d.Source != weir.SourceBackstop || len(d.Charges) > 0 {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}

@@ -18,13 +18,17 @@ var (
 	lookText string
 	//go:embed lua/put.lua
 	putText string
+	//go:embed lua/write.lua
+	writeText string
 	//go:embed lua/states.lua
 	statesText string
 	//go:embed lua/decide.lua
 	decideText string
 
 	commitBody = strings.NewReplacer(
-		"--#include blocks\n", strings.NewReplacer("--#include look\n", lookText, "--#include put\n", putText).Replace(blocksText),
+		"--#include blocks\n", strings.NewReplacer(
+			"--#include look\n", lookText, "--#include put\n", putText, "--#include write\n", writeText,
+		).Replace(blocksText),
 		"--#include states\n", statesText, "--#include decide\n", decideText,
 	).Replace(commitText)
 )

@@ -2,10 +2,10 @@
 -- cost such a request more than to decide it. It stands in the script where
 -- that says "#include blocks".
 --
--- What is to be written is in W, by key, until all requests are decided: a
--- state, or of one only the 3 bytes of its units, or false. PX has the expiry of
--- those that get a new one.
-local W, PX = nblocks > 0 and K[2] and { unpack(K) } or {}, nil
+-- What is to be written for a request of several charges is in W, by key, until all of
+-- them are decided: a state, or of one only the 3 bytes of its units, or false. PX
+-- has the expiry of those that get a new one.
+local W, PX
 local last = 0  -- the last key of the blocks before
 local even  -- the size of all values, or false if they differ
 local from, _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid
@@ -17,6 +17,7 @@ for _ = 1, nblocks do
   if counted then pos = pos + 2 * requests else admitted = admitted + requests end
   local first, before = last, from
   last = first + requests * columns
+  if columns > 1 and not W then W, PX = { unpack(K) }, {} end -- of the right size at once
   local N  -- of the requests, from 0, of which not all fit: how many do, or -1 for one of rest
   for column = 1, columns do
     if column > 1 then kind, cost, pos = unpack_('>BI3', blob, pos) end
@@ -39,7 +40,7 @@ for _ = 1, nblocks do
         if column == 1 then admitted = admitted + count end
       end
       local v = V[k]
-      local new, used, at, ln = false, nil, nil, nil
+      local new, px, used, at, ln = false, nil, nil, nil, nil
       if runs and v and v ~= 1 and #v == 15 then
         used, at, ln = unpack_(LONE, v)
         -- One run that has room for more, as nearly every window: its expiry stays.
@@ -78,7 +79,12 @@ for _ = 1, nblocks do
           --#include put
         end
       end
-      W[k] = new
+      if columns > 1 then
+        W[k] = new
+        if px then PX[k] = px end
+      elseif new then
+        --#include write
+      end
     end
   end
 
@@ -107,21 +113,12 @@ for _ = 1, nblocks do
       end
     end
   end
-end
-
--- Most often the expiry stays, and often all but the units: to write over a
--- value costs Redis a third of a new one.
-for k = 1, last do
-  local new = W[k]
-  if new then
-    if PX and PX[k] then
-      call('SET', K[k], new, 'PXAT', PX[k])
-    elseif #new == 3 then
-      call('SETRANGE', K[k], '2', new)
-    elseif #new == #V[k] then
-      call('SETRANGE', K[k], '0', new)
-    else
-      call('SET', K[k], new, 'KEEPTTL')
+  if columns > 1 then
+    for k = first + 1, last do
+      local new, px, v = W[k], PX[k], V[k]
+      if new then
+        --#include write
+      end
     end
   end
 end

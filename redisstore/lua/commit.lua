@@ -182,7 +182,8 @@ if timed == 1 and not still then
   took = t[1] * 1000000 + t[2] - now
 end
 if even and ngroups == 0 then
-  return pack('>BI7I4I4', even, now, admitted, took) .. (K[2] and table.concat(V) or V[1])
+  V[1] = pack('>BI7I4I4', even, now, admitted, took) .. V[1]
+  return K[2] and table.concat(V) or V[1]
 end
 local n = #K
 V[n + 1], V[n + 2], V[n + 3] = now, admitted, took

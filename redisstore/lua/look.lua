@@ -1,15 +1,17 @@
 -- look: the state of one key as it is now, for a limit whose meter's fields are
 -- locals. It stands in the script where that says "#include look".
 --
--- Reads v, what the key holds, the meter, and base, its mark before the units.
--- Sets
+-- Reads v, what the key holds, the meter, base, its mark before the units, and edge,
+-- where its window begins. Sets
 --   ok             whether v is nothing or a state that this limit wrote; if not,
 --                  nothing else counts
 --   used, at, frac what is in use, since when, and the fraction; with runs at is
 --                  the newest's instant, ln its units, body the older ones as they
 --                  are stored, from h on
 --   same           whether at and frac are as they are stored
---   stored         the cell of the grid that the expiry is in, or nil
+--   stored         where the cell of the grid begins that the expiry is in, or nil
+--
+-- Quotients are rounded down by %, because floor is a call.
 ok, used, at, frac, ln = true, 0, now, 0, nil
 if v then
   local size = 0
@@ -37,9 +39,9 @@ if v then
       same = true
       local e = now - at
       if den == 1 then
-        stored = floor((at + n * whole) / grid)
+        stored = at + n * whole
         if e > 0 then
-          n = floor(e / whole)
+          n = (e - e % whole) / whole
           if n >= used then
             used = 0
           elseif n > 0 then
@@ -47,7 +49,8 @@ if v then
           end
         end
       else
-        stored = floor((at + n * whole + floor((n * rem + frac + den - 1) / den)) / grid)
+        stored = n * rem + frac + den - 1
+        stored = at + n * whole + (stored - stored % den) / den
         if e > 0 then
           n = floor((e - frac / den) / (whole + rem / den))
           if n <= used + 1 then
@@ -65,12 +68,10 @@ if v then
       end
     elseif machine == WINDOW then
       same = true
-      local ends = at - at % window + window
-      stored = floor(ends / grid)
-      if now >= ends then used = 0 end
+      stored = at - at % window + window
+      if now >= stored then used = 0 end
     else
-      stored = floor((at + window) / grid)
-      local edge = now - window
+      stored = at + window
       while h <= #body do
         local t, units = unpack_(RUN, body, h)
         if t > edge then break end
@@ -78,5 +79,6 @@ if v then
       end
       if used <= 0 or h > #body and at <= edge then used = 0 end
     end
+    stored = stored - stored % grid
   end
 end

@@ -1,8 +1,8 @@
 -- put: take units and make the state to be stored, after look for the same key. It
 -- stands in the script where that says "#include put".
 --
--- Reads k, take, the meter, and all that look set, which it changes. Sets new, and
--- PX[k] if the expiry is another.
+-- Reads take, the meter, and all that look set, which it changes. Sets new, and px
+-- if the expiry is another.
 local ends
 if machine == RUNS then
   if used == 0 then
@@ -37,10 +37,13 @@ else
     local n = used
     if n > usedcap then n = usedcap end
     ends = at + n * whole
-    if den > 1 then ends = ends + floor((n * rem + frac + den - 1) / den) end
+    if den > 1 then
+      n = n * rem + frac + den - 1
+      ends = ends + (n - n % den) / den
+    end
   end
 end
-local cell = floor(ends / grid)
+local cell = ends - ends % grid
 if not new then
   if same and cell == stored then
     new = pack('>I3', used)
@@ -53,6 +56,5 @@ end
 if cell ~= stored then
   -- As far behind the cell as now is in its own: Redis stands still for what
   -- expires at one instant.
-  PX = PX or {}
-  PX[k] = floor(((cell + 1) * grid + now % grid) / 1000)
+  px = floor((cell + grid + now % grid) / 1000)
 end

@@ -91,6 +91,7 @@ func aloft(t *testing.T, s *Store, key string, m *weir.Meter, deadline time.Time
 		}
 		eventually(t, "the flight to start", func() error { return queueLength(s, 0) })
 	}
+	distant(s)
 	send(1)
 	send(pipelineAt)
 	return 1 + pipelineAt, answered

@@ -121,7 +121,7 @@ func isNoScript(err error) bool {
 // land answers the items of a flight from the script's answer.
 func (s *shard) land(f *flight, began time.Time, took time.Duration) {
 	items := s.detach(f)
-	s.recovered(f, items, began.Sub(s.store.start)+took)
+	s.recovered(f, items, began.Sub(s.store.start)+took, took)
 	s.keyCap.observe(f.keys.len(), f.script)
 	var elsewhere []*item
 	s.store.answering()
@@ -252,7 +252,7 @@ func mayHaveRun(e *weir.Error) bool {
 }
 
 // recovered notes that Redis answered, before the callers learn of it.
-func (s *shard) recovered(f *flight, items []*item, now time.Duration) {
+func (s *shard) recovered(f *flight, items []*item, now, took time.Duration) {
 	var t tally
 	t.flew(f, s.perFlight)
 	for _, it := range items {
@@ -260,6 +260,7 @@ func (s *shard) recovered(f *flight, items []*item, now time.Duration) {
 	}
 	s.mu.Lock()
 	s.mu.down = nil
+	s.mu.pace.observe(took, f.script)
 	r := s.learnLocked(now, &t, slowError)
 	s.mu.Unlock()
 	r.answer(s.store)

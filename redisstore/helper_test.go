@@ -167,10 +167,20 @@ func codeError(t testing.TB, err error, code weir.Code) *weir.Error {
 	return e
 }
 
+// distant has the store's only server be taken for one far away, for some
+// thousand flights: pipelineAt entries are worth a second one.
+func distant(s *Store) {
+	sh := s.topo.Load().shards[0]
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	sh.mu.pace.away = time.Minute
+}
+
 // warm has the script loaded and a connection made for every flight of a store
 // that is its server's only one.
 func warm(t testing.TB, s *Store, srv *redistest.Server) {
 	t.Helper()
+	distant(s)
 	eventually(t, "a connection for every flight", func() error {
 		for _, e := range crowd(s, 8*pipelineAt, one("{warm}", still(1))) {
 			if e.Err != nil {

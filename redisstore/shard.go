@@ -11,10 +11,9 @@ import (
 
 const (
 	// flightsPerShard is how many round trips a shard may have under way. The
-	// second one starts only when pipelineAt entries wait: it keeps Redis busy
-	// while the first one's answers are handed out.
+	// second one starts only when many entries wait: it keeps Redis busy while the
+	// first one's answers are on their way. See pace.
 	flightsPerShard = 2
-	pipelineAt      = 32
 
 	maxEntries  = 8192 // entries in a flight; identical ones cost little
 	maxKeysHard = 4096 // Lua's unpack fails near 8000
@@ -38,6 +37,7 @@ type shard struct {
 		resting []*item // not to be tried again at once; see rest
 		waiting int     // goroutines with nothing to do
 		aloft   int     // flights between take and the end of fly
+		pace    pace
 		down    *weir.Error
 		closed  *weir.Error // why nothing may be queued any more
 
@@ -102,7 +102,7 @@ func (s *shard) refusalLocked(it *item) *weir.Error {
 
 // wakeLocked wakes the first idle goroutine, or a further one when enough waits.
 func (s *shard) wakeLocked() {
-	if s.mu.waiting == flightsPerShard || s.mu.waiting > 0 && len(s.mu.queue) >= pipelineAt {
+	if s.mu.waiting == flightsPerShard || s.mu.waiting > 0 && len(s.mu.queue) >= s.mu.pace.at() {
 		s.work.Signal()
 	}
 }
@@ -183,7 +183,7 @@ func (s *shard) readyLocked() int {
 			break
 		}
 	}
-	if n < pipelineAt && s.mu.waiting < flightsPerShard {
+	if n < s.mu.pace.at() && s.mu.waiting < flightsPerShard {
 		return 0
 	}
 	return n

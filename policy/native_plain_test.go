@@ -40,11 +40,19 @@ func TestPlainPolicies(t *testing.T) {
 	}
 	limit := weir.MustMeter(weir.Limit{Algorithm: weir.GCRA, Count: 1, Window: weir.Second})
 	descriptors := []weir.Descriptor{
-		{}, {Pairs: pair("tenant", "acme")}, {Pairs: pair("tenant", "acme", "region", "eu")}, {Pairs: pair("tenant", "")},
-		{Pairs: pair("region", "eu", "tenant", "a}b%c")}, {Pairs: pair("tenant", "acme", "tenant", "other")},
-		{Pairs: pair("user_class", "x", "tenant", "acme"), Cost: 7, HasCost: true}, {Pairs: pair("tenant", "acme"), HasCost: true},
-		{Pairs: pair("tenant", "acme"), Refund: true}, {Pairs: pair("tenant", "acme"), Spent: true}, {Refund: true, Spent: true},
-		{Pairs: pair("tenant", "acme"), Cost: -1, HasCost: true}, {Pairs: pair("tenant", "acme"), Limit: limit},
+		{},
+		{Pairs: pair("tenant", "acme")},
+		{Pairs: pair("tenant", "acme", "region", "eu")},
+		{Pairs: pair("tenant", "")},
+		{Pairs: pair("region", "eu", "tenant", "a}b%c")},
+		{Pairs: pair("tenant", "acme", "tenant", "other")},
+		{Pairs: pair("user_class", "x", "tenant", "acme"), Cost: 7, HasCost: true},
+		{Pairs: pair("tenant", "acme"), HasCost: true},
+		{Pairs: pair("tenant", "acme"), Refund: true},
+		{Pairs: pair("tenant", "acme"), Spent: true},
+		{Refund: true, Spent: true},
+		{Pairs: pair("tenant", "acme"), Cost: -1, HasCost: true},
+		{Pairs: pair("tenant", "acme"), Limit: limit},
 		{Pairs: pair("route", "/a", "plan", "free", "ip", "10.0.0.1")},
 	}
 	for name, tc := range plainTexts {

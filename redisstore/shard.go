@@ -36,6 +36,7 @@ type shard struct {
 		spare   []*call // see submitLone
 		resting []*item // not to be tried again at once; see rest
 		waiting int     // goroutines with nothing to do
+		called  bool    // one of them was woken, and has not looked yet
 		aloft   int     // flights between take and the end of fly
 		pace    pace
 		down    *weir.Error
@@ -100,9 +101,14 @@ func (s *shard) refusalLocked(it *item) *weir.Error {
 	return s.admitLocked(it)
 }
 
-// wakeLocked wakes the first idle goroutine, or a further one when enough waits.
+// wakeLocked wakes the first idle goroutine, or a further one when enough waits:
+// one at a time, since the first that looks takes all there is.
 func (s *shard) wakeLocked() {
+	if s.mu.called {
+		return
+	}
 	if s.mu.waiting == flightsPerShard || s.mu.waiting > 0 && len(s.mu.queue) >= s.mu.pace.at() {
+		s.mu.called = true
 		s.work.Signal()
 	}
 }
@@ -153,6 +159,7 @@ func (s *shard) take(f *flight) bool {
 			return false
 		}
 		s.work.Wait()
+		s.mu.called = false
 		n = s.readyLocked()
 	}
 	s.mu.waiting--

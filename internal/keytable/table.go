@@ -2,8 +2,8 @@ package keytable
 
 import (
 	"math/bits"
+	"reflect"
 	"sync"
-	"unsafe"
 
 	"github.com/weirlimit/weir/internal/prefetch"
 )
@@ -47,7 +47,7 @@ func (t *Table[R]) Lock(id ID) *Shard[R] {
 func (t *Table[R]) Expect(id ID) {
 	s := t.Lock(id)
 	if n := s.index[s.home(id)]; n > 0 { // as a rule; it is worth no search
-		prefetch.Lines(uintptr(unsafe.Pointer(&s.cells[n-1])))
+		prefetch.Lines(reflect.ValueOf(&s.cells[n-1]).Pointer())
 	}
 	s.Unlock()
 }

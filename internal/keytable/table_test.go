@@ -164,3 +164,19 @@ func TestNumbered(t *testing.T) {
 		seen[id] = true
 	}
 }
+
+// To expect a record changes nothing, whether there is one or not.
+func TestExpect(t *testing.T) {
+	tab := New[int](100)
+	put(tab, "a", 1)
+	for range 2 {
+		tab.Expect(Of("a"))
+		tab.Expect(Of("b"))
+	}
+	if v, ok := get(tab, "a"); !ok || v != 1 || tab.Len() != 1 {
+		t.Errorf("a is %d, %v; %d records", v, ok, tab.Len())
+	}
+	if n := testing.AllocsPerRun(100, func() { tab.Expect(Of("a")) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

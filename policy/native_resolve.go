@@ -95,10 +95,9 @@ func (d *nativeDomain) resolveOne(to purpose, r *weir.Request, p *Plan, i int, d
 			return nil
 		}
 	}
-	a := asking{request: r, descriptor: i, cost: cost, purpose: to, named: only >= 0, refund: desc.Refund, spent: desc.Spent}
-	if to == toRelease {
-		a.refund, a.spent = true, false
-	}
+	var a asking // not in one literal: that would be made elsewhere, and copied
+	a.request, a.descriptor, a.cost, a.purpose, a.named = r, i, cost, to, only >= 0
+	a.refund, a.spent = desc.Refund || to == toRelease, desc.Spent && to != toRelease
 	d.ask(desc.Pairs, &a.query)
 	if only >= 0 {
 		return d.apply(&d.policies[only], &a, p)
@@ -109,6 +108,14 @@ func (d *nativeDomain) resolveOne(to purpose, r *weir.Request, p *Plan, i int, d
 // applyAll charges a request to all policies that apply: some of the general
 // ones, and those that the index has.
 func (d *nativeDomain) applyAll(a *asking, p *Plan, general []int32) error {
+	if d.index.filed == 0 {
+		for _, n := range general {
+			if err := d.apply(&d.policies[n], a, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	found := d.index.find(&a.query, p.found[:0])
 	p.found = found
 	for len(found) > 0 || len(general) > 0 { // both are in order: merge them

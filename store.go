@@ -32,3 +32,15 @@ type Store interface {
 	// CodeClosed. Calls after Close get CodeClosed.
 	Close() error
 }
+
+// Gatherer is a Store that many requests at once cost less than one after the
+// other.
+type Gatherer interface {
+	// Gather says that several batches are about to be submitted, without waiting
+	// in between: the store may keep those that came first until Gathered is
+	// called as often, and does not for long if many have come. Their deadlines
+	// hold all the same.
+	Gather()
+	// Gathered ends what Gather began.
+	Gathered()
+}

@@ -104,7 +104,7 @@ func (s *shard) refusalLocked(it *item) *weir.Error {
 // wakeLocked wakes the first idle goroutine, or a further one when enough waits:
 // one at a time, since the first that looks takes all there is.
 func (s *shard) wakeLocked() {
-	if s.mu.called {
+	if s.mu.called || s.gatheringLocked() {
 		return
 	}
 	if s.mu.waiting == flightsPerShard || s.mu.waiting > 0 && len(s.mu.queue) >= s.mu.pace.at() {
@@ -181,6 +181,9 @@ func (s *shard) take(f *flight) bool {
 // reach Redis in any order.
 func (s *shard) readyLocked() int {
 	n := min(len(s.mu.queue), maxEntries)
+	if s.gatheringLocked() {
+		return 0
+	}
 	if s.mu.aloft == 0 {
 		return n
 	}

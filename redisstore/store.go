@@ -20,6 +20,8 @@ type Store struct {
 	watch   *watchdog
 	follow  *follower // nil for a single server
 
+	gathering atomic.Int32 // calls of Gather without their Gathered
+
 	closed atomic.Bool
 	quit   chan struct{}
 	work   sync.WaitGroup // every goroutine of the store

@@ -46,7 +46,7 @@ func (s *server) fastDoor(l net.Listener, envoy *rls.Server, rest *grpc.Server, 
 			weirv1.Limiter_Check_FullMethodName:                   native.NewLane(s.engine),
 			healthv1.Health_Check_FullMethodName:                  status,
 		}),
-		Fallback: sayEncodings(rest), Pool: pool, Cork: s.cork, TLS: secured.config,
+		Fallback: sayEncodings(rest), Pool: pool, Cork: s.cork, Gatherer: s.gatherer(), TLS: secured.config,
 		MaxMessage: maxMessage, MaxStreams: maxStreams, MaxHeaderBytes: maxFields, HandshakeTimeout: headerTimeout,
 		IdleTimeout: idleStreams,
 		Hooks:       hooks,
@@ -61,6 +61,15 @@ func (s *server) fastDoor(l net.Listener, envoy *rls.Server, rest *grpc.Server, 
 			rest.Stop()
 		},
 	}
+}
+
+// gatherer is the store, if many requests at once cost it less.
+func (s *server) gatherer() fastlane.Gatherer {
+	g, ok := s.store.(weir.Gatherer)
+	if !ok {
+		return nil // not a Gatherer that is nil
+	}
+	return g
 }
 
 // pool is what bounds the memory of the streams that are left to grpc-go, and the

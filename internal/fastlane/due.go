@@ -25,8 +25,18 @@ func (cn *conn) serveDueLocked() {
 		return
 	}
 	cn.mu.Unlock()
+	gatherer := cn.server.o.Gatherer
+	if len(cn.due) == 1 {
+		gatherer = nil // one waits for nobody
+	}
+	if gatherer != nil {
+		gatherer.Gather()
+	}
 	for from := 0; from < len(cn.due); {
 		from = cn.serveFrom(from)
+	}
+	if gatherer != nil {
+		gatherer.Gathered()
 	}
 	cn.mu.Lock()
 	for i := range cn.due {

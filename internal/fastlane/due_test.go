@@ -120,3 +120,48 @@ func (p *peer) outcomes(n int) map[uint32]string {
 	}
 	return ends
 }
+
+// tellGatherer is told of calls that were read together.
+type tellGatherer chan string
+
+func (g tellGatherer) Gather()   { g <- "gather" }
+func (g tellGatherer) Gathered() { g <- "gathered" }
+
+// A Gatherer stands around the calls of one read, whatever becomes of them, and
+// is not told of one alone.
+func TestGatherer(t *testing.T) {
+	told := make(tellGatherer, 16)
+	_, addr := start(t, Options{
+		Methods: map[string]Handler{echoPath: HandlerFunc(func(c *Call, msg []byte) {
+			told <- string(msg)
+			if string(msg) == "panic" {
+				panic("as it was asked to")
+			}
+			c.Reply(msg)
+		})},
+		Gatherer: told,
+		Hooks:    Hooks{Panicked: func(any, []byte) {}},
+	})
+	p := newPeer(t, addr)
+	id := uint32(1)
+	for _, texts := range [][]string{{"alone"}, {"a", "panic", "b"}, {"alone"}, {"a", "b"}} {
+		var batch []byte
+		for _, text := range texts {
+			block, m := p.block(usual(echoPath)...), message(text)
+			batch = append(appendFrame(batch, len(block), frameHeaders, flagEndHeaders, id), block...)
+			batch = append(appendFrame(batch, len(m), frameData, flagEndStream, id), m...)
+			id += 2
+		}
+		p.raw(batch)
+		p.outcomes(len(texts))
+		want := texts
+		if len(texts) > 1 {
+			want = append(append([]string{"gather"}, texts...), "gathered")
+		}
+		for _, w := range want {
+			if got := <-told; got != w {
+				t.Errorf("of %q: %q, want %q", texts, got, w)
+			}
+		}
+	}
+}

@@ -23,6 +23,13 @@ type HandlerFunc func(c *Call, msg []byte)
 // Serve implements Handler.
 func (f HandlerFunc) Serve(c *Call, msg []byte) { f(c, msg) }
 
+// Gatherer is told of calls that were read together: Gather before the first
+// handler is called, Gathered after the last has returned.
+type Gatherer interface {
+	Gather()
+	Gathered()
+}
+
 // Options are how a Server works. The zero value of a bound is its default.
 type Options struct {
 	// Methods are what is served here, by path: "/package.Service/Method".
@@ -36,6 +43,8 @@ type Options struct {
 	Pool *Pool
 	// Cork is that of who answers many calls in a row. Nil is none.
 	Cork *Cork
+	// Gatherer is that of who is asked by handlers. Nil is none.
+	Gatherer Gatherer
 	// TLS secures connections, by ALPN h2. Nil is HTTP/2 with prior knowledge.
 	TLS *tls.Config
 

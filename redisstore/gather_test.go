@@ -1,0 +1,107 @@
+package redisstore
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/internal/redistest"
+)
+
+// gatherers are a store and what was submitted to it.
+type gatherers struct {
+	t   *testing.T
+	s   *Store
+	all sync.WaitGroup
+}
+
+func (g *gatherers) submit(n int, m *weir.Meter) {
+	for i := range n {
+		g.all.Add(1)
+		b := &weir.Batch{Entries: []weir.Entry{one(fmt.Sprint("k", i), m)}, Deadline: time.Now().Add(generous)}
+		g.s.Submit(b, func(b *weir.Batch) {
+			if e := &b.Entries[0]; e.Err != nil || !e.Admitted {
+				g.t.Errorf("admitted %v, %v", e.Admitted, e.Err)
+			}
+			g.all.Done()
+		})
+	}
+}
+
+// What is submitted between Gather and Gathered leaves in one call, however many
+// gather at once.
+func TestGather(t *testing.T) {
+	srv := redistest.Start(t)
+	s := openAt(t, srv)
+	m := still(1_000_000)
+	warm(t, s, srv)
+	before := srv.CommandStats()["evalsha"]
+	g := &gatherers{t: t, s: s}
+	s.Gather()
+	s.Gather()
+	g.submit(20, m)
+	s.Gathered()
+	g.submit(20, m)
+	if err := queueLength(s, 40); err != nil {
+		t.Error(err)
+	}
+	if got := srv.CommandStats()["evalsha"] - before; got != 0 {
+		t.Errorf("%d calls were made before all had gathered", got)
+	}
+	s.Gathered()
+	g.all.Wait()
+	if got := srv.CommandStats()["evalsha"] - before; got != 1 {
+		t.Errorf("%d calls, want 1", got)
+	}
+	// Nothing is kept back by those who have ended, or who gather nothing.
+	g.submit(1, m)
+	g.all.Wait()
+	s.Gather()
+	s.Gathered()
+	g.submit(1, m)
+	g.all.Wait()
+}
+
+// Many do not wait for one who does not end; a few wait for no longer than their
+// deadlines.
+func TestGatherEndsWithoutGathered(t *testing.T) {
+	srv := redistest.Start(t)
+	s := openAt(t, srv)
+	m := still(1_000_000)
+	warm(t, s, srv)
+	g := &gatherers{t: t, s: s}
+	s.Gather()
+	g.submit(mostGathered, m)
+	g.all.Wait()
+
+	e := askBy(s, 0, one("late", m), time.Now().Add(20*time.Millisecond))
+	wantCode(t, e.Err, weir.CodeTimeout)
+	s.Gathered()
+	if got := used(t, s, "late", m); got != 0 {
+		t.Errorf("%d units in use of what was never sent", got)
+	}
+}
+
+// A store that is closed, and one in parts, leave nothing behind.
+func TestGatherOnEveryShard(t *testing.T) {
+	c := redistest.StartCluster(t, 3, 0)
+	s := open(t, Options{Mode: Cluster, Addrs: c.Addrs()})
+	g := &gatherers{t: t, s: s}
+	m := still(1_000_000)
+	s.Gather()
+	g.submit(30, m)
+	s.Gathered()
+	g.all.Wait()
+
+	s.Gather()
+	answered := make(chan error, 1)
+	b := &weir.Batch{Entries: []weir.Entry{one("k", m)}, Deadline: time.Now().Add(generous)}
+	s.Submit(b, func(b *weir.Batch) { answered <- b.Entries[0].Err })
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	wantCode(t, <-answered, weir.CodeClosed)
+	s.Gathered()
+}

@@ -73,7 +73,7 @@ func TestCommittedProfile(t *testing.T) {
 	anonymous(t, p)
 	found := false
 	for _, f := range p.Function {
-		found = found || strings.HasSuffix(f.Name, "weir/engine.(*Engine).Submit")
+		found = found || strings.HasSuffix(f.Name, "weir/policy.(*Set).Resolve")
 	}
 	if !found {
 		t.Error("the server's own work is not in it")

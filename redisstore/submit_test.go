@@ -110,26 +110,23 @@ func TestInvalidEntryDoesNotDisturbItsNeighbours(t *testing.T) {
 	}
 }
 
-// Asked is the store's now: without a deadline the default begins there, and
-// what was asked after its deadline is not sent.
+// Asked is the store's now: what was asked after its deadline is not sent, and
+// what was asked long ago may still be in time.
 func TestAskedIsNow(t *testing.T) {
 	srv := redistest.Start(t)
 	s := openAt(t, srv)
 	m := still(10)
 	for _, c := range []struct {
-		name           string
-		asked, by      time.Duration // from now on
-		none, answered bool
+		name      string
+		asked, by time.Duration // from now on
+		answered  bool
 	}{
 		{name: "just now", by: time.Minute, answered: true},
-		{name: "long ago, no deadline", asked: -time.Minute, none: true},
+		{name: "long ago", asked: -time.Hour, by: time.Minute, answered: true},
 		{name: "after its deadline", asked: 2 * time.Minute, by: time.Minute},
 	} {
 		now := time.Now()
-		b := &weir.Batch{Entries: []weir.Entry{one("k", m)}, Asked: now.Add(c.asked)}
-		if !c.none {
-			b.Deadline = now.Add(c.by)
-		}
+		b := &weir.Batch{Entries: []weir.Entry{one("k", m)}, Asked: now.Add(c.asked), Deadline: now.Add(c.by)}
 		answer := make(chan *weir.Batch, 1)
 		s.Submit(b, func(b *weir.Batch) { answer <- b })
 		e := &(<-answer).Entries[0]

@@ -95,9 +95,9 @@ type Batch struct {
 	// Asked is when the batch was made, by a clock that is not set. Who knows it
 	// saves the store a look at its own; the zero value has it look.
 	Asked time.Time
-	// Soon, unless nil, is called once by a store that answers many batches in a
-	// row, some before this one: the time to fetch memory that is then needed. A
-	// store need not call it. It must not block, and leave the batch alone.
+	// Soon, unless nil, may be called once by a store that answers many batches in
+	// a row, some before this one: the time to fetch memory that is then needed. It
+	// must not block, and leave the batch alone.
 	Soon func()
 }
 

@@ -27,7 +27,7 @@ func (f *flow) describe() {
 // fill turns an answer of the store, or of a stage in its place, into the
 // decision.
 func (f *flow) fill(e *weir.Entry, source weir.Source) {
-	if len(f.plan.Uses) == 1 && f.plan.Uses[0].Parts == nil && !f.plan.Tallied {
+	if f.meetsOne() {
 		f.fillOne(e, source)
 		return
 	}
@@ -63,8 +63,13 @@ func (f *flow) fill(e *weir.Entry, source weir.Source) {
 	f.bind(e.Binding(), e)
 }
 
-// fillOne is fill for one limit of a counter that is not split, as most requests
-// meet: it is the one that binds.
+// meetsOne tells whether the request meets one limit, of a counter that is not
+// split, and is told what the store says of it: as most are.
+func (f *flow) meetsOne() bool {
+	return len(f.plan.Uses) == 1 && f.plan.Uses[0].Parts == nil && !f.plan.Tallied
+}
+
+// fillOne is fill for a request that meetsOne, which is the one that binds.
 func (f *flow) fillOne(e *weir.Entry, source weir.Source) {
 	d, u, c, o := f.dec, &f.plan.Uses[0], &e.Charges[0], &e.Outcomes[0]
 	d.Verdict, d.Reason, d.Source, d.Replayed = weir.Allow, weir.ReasonNone, source, e.Replayed

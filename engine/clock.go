@@ -67,9 +67,8 @@ func newClock() *clock {
 // now returns the instant, and the anchor to tell it by.
 func (c *clock) now() (instant, *anchor) {
 	a := c.anchor.Load()
-	if n := ticks.Read() - a.tick; n < a.span {
-		ns, _ := bits.Mul64(n, a.rate)
-		return a.since + instant(ns), a
+	if i := a.counted(); i > 0 {
+		return i, a
 	}
 	if i := time.Since(c.start); i-a.since < a.lasts {
 		return i, a
@@ -77,13 +76,22 @@ func (c *clock) now() (instant, *anchor) {
 	return c.drop(a)
 }
 
+// counted is the instant by the counter, or 0 when that does not tell it.
+func (a *anchor) counted() instant {
+	n := ticks.Read() - a.tick
+	if n >= a.span {
+		return 0
+	}
+	ns, _ := bits.Mul64(n, a.rate)
+	return a.since + instant(ns)
+}
+
 // after is how long ago an instant was that an anchor told.
 func (c *clock) after(began instant, a *anchor) time.Duration {
-	if n := ticks.Read() - a.tick; n < a.span {
-		ns, _ := bits.Mul64(n, a.rate)
-		return max(a.since+instant(ns)-began, 0)
+	i := a.counted()
+	if i == 0 {
+		i, _ = c.now()
 	}
-	i, _ := c.now()
 	return max(i-began, 0) // another anchor may be off by less than a microsecond
 }
 

@@ -12,8 +12,7 @@ import (
 
 // isSingle tells whether the request may be one of those.
 func (f *flow) isSingle() bool {
-	return f.engine.alone && len(f.plan.Charges) == 1 && len(f.plan.Uses) == 1 && f.plan.Uses[0].Parts == nil &&
-		!f.shut && !f.plan.Tallied && f.req.ID == ""
+	return f.engine.alone && len(f.plan.Charges) == 1 && f.meetsOne() && !f.shut && f.req.ID == ""
 }
 
 // single decides it, or returns false and has done nothing that matters. What is

@@ -14,13 +14,20 @@ import (
 type gatherers struct {
 	t   *testing.T
 	s   *Store
+	m   *weir.Meter
 	all sync.WaitGroup
 }
 
-func (g *gatherers) submit(n int, m *weir.Meter) {
+func gathering(t *testing.T, srv *redistest.Server) *gatherers {
+	g := &gatherers{t: t, s: openAt(t, srv), m: still(1_000_000)}
+	warm(t, g.s, srv)
+	return g
+}
+
+func (g *gatherers) submit(n int) {
 	for i := range n {
 		g.all.Add(1)
-		b := &weir.Batch{Entries: []weir.Entry{one(fmt.Sprint("k", i), m)}, Deadline: time.Now().Add(generous)}
+		b := &weir.Batch{Entries: []weir.Entry{one(fmt.Sprint("k", i), g.m)}, Deadline: time.Now().Add(generous)}
 		g.s.Submit(b, func(b *weir.Batch) {
 			if e := &b.Entries[0]; e.Err != nil || !e.Admitted {
 				g.t.Errorf("admitted %v, %v", e.Admitted, e.Err)
@@ -34,16 +41,14 @@ func (g *gatherers) submit(n int, m *weir.Meter) {
 // gather at once.
 func TestGather(t *testing.T) {
 	srv := redistest.Start(t)
-	s := openAt(t, srv)
-	m := still(1_000_000)
-	warm(t, s, srv)
+	g := gathering(t, srv)
+	s := g.s
 	before := srv.CommandStats()["evalsha"]
-	g := &gatherers{t: t, s: s}
 	s.Gather()
 	s.Gather()
-	g.submit(20, m)
+	g.submit(20)
 	s.Gathered()
-	g.submit(20, m)
+	g.submit(20)
 	if err := queueLength(s, 40); err != nil {
 		t.Error(err)
 	}
@@ -56,11 +61,11 @@ func TestGather(t *testing.T) {
 		t.Errorf("%d calls, want 1", got)
 	}
 	// Nothing is kept back by those who have ended, or who gather nothing.
-	g.submit(1, m)
+	g.submit(1)
 	g.all.Wait()
 	s.Gather()
 	s.Gathered()
-	g.submit(1, m)
+	g.submit(1)
 	g.all.Wait()
 }
 
@@ -68,12 +73,10 @@ func TestGather(t *testing.T) {
 // deadlines.
 func TestGatherEndsWithoutGathered(t *testing.T) {
 	srv := redistest.Start(t)
-	s := openAt(t, srv)
-	m := still(1_000_000)
-	warm(t, s, srv)
-	g := &gatherers{t: t, s: s}
+	g := gathering(t, srv)
+	s, m := g.s, g.m
 	s.Gather()
-	g.submit(mostGathered, m)
+	g.submit(mostGathered)
 	g.all.Wait()
 
 	e := askBy(s, 0, one("late", m), time.Now().Add(20*time.Millisecond))
@@ -84,20 +87,19 @@ func TestGatherEndsWithoutGathered(t *testing.T) {
 	}
 }
 
-// A store that is closed, and one in parts, leave nothing behind.
+// Of a cluster every shard is woken, and one that is closed leaves nothing behind.
 func TestGatherOnEveryShard(t *testing.T) {
 	c := redistest.StartCluster(t, 3, 0)
 	s := open(t, Options{Mode: Cluster, Addrs: c.Addrs()})
-	g := &gatherers{t: t, s: s}
-	m := still(1_000_000)
+	g := &gatherers{t: t, s: s, m: still(1_000_000)}
 	s.Gather()
-	g.submit(30, m)
+	g.submit(30)
 	s.Gathered()
 	g.all.Wait()
 
 	s.Gather()
 	answered := make(chan error, 1)
-	b := &weir.Batch{Entries: []weir.Entry{one("k", m)}, Deadline: time.Now().Add(generous)}
+	b := &weir.Batch{Entries: []weir.Entry{one("k", g.m)}, Deadline: time.Now().Add(generous)}
 	s.Submit(b, func(b *weir.Batch) { answered <- b.Entries[0].Err })
 	if err := s.Close(); err != nil {
 		t.Error(err)

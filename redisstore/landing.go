@@ -49,16 +49,15 @@ func (l *landing) flush() {
 // answer answers the item that was pushed as number n - ahead.
 func (l *landing) answer(n int) {
 	w := &l.waiting[n%ahead]
-	switch {
-	case w.it == nil:
+	if w.it == nil {
 		if l.f.answer(w.g, nil) {
 			l.admitted++
 			l.late++
 		}
-	default:
-		if l.f.answer(w.g, w.it.entry) {
-			l.admitted++
-		}
-		w.it.holder.settled(w.it, l.f)
+		return
 	}
+	if l.f.answer(w.g, w.it.entry) {
+		l.admitted++
+	}
+	w.it.holder.settled(w.it, l.f)
 }

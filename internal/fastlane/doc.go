@@ -20,6 +20,9 @@
 //	           Fallback.ServeHTTP ─►     ▼
 //	                         one write per read, or per batch of answers
 //
+// Calls that were read together are served together: a [Gatherer] is told, so that
+// who is asked can ask others for all of them at once.
+//
 // What is answered later is written by who answers, when it answers many calls in
 // a row and says so to a [Cork]: once for each connection, and never waiting for
 // a peer. Else, and for what a socket does not take at once, the connection has

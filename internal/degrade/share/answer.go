@@ -24,9 +24,7 @@ type Part struct {
 type Desk struct {
 	meters  []weir.Meter
 	charges []weir.Charge
-	tight   []algo.State
-	loose   []algo.State
-	own     []bool // the tight one is State.own
+	states  []algo.State
 }
 
 // Answer decides e as a store would, on the states of its charges' keys, and
@@ -40,11 +38,10 @@ func (d *Desk) Answer(e *weir.Entry, now weir.Micros, parts []Part) {
 	}
 	e.Outcomes = slices.Grow(e.Outcomes[:0], n)[:n]
 	e.Replayed, e.Err = false, nil
-	e.Admitted = algo.Settle(d.charges, algo.Owner{}, d.tight, now, e.Outcomes)
+	e.Admitted = algo.Settle(d.charges, algo.Owner{}, d.states, now, e.Outcomes)
 	for i := range n {
 		o := &e.Outcomes[i]
-		d.follow(i, now, o.Granted)
-		parts[i].State.close(&d.tight[i], &d.loose[i], d.own[i])
+		parts[i].State.close(&d.states[i])
 		// What was added for a large request is not left.
 		o.Remaining = max(0, o.Remaining-(d.meters[i].Capacity-capacity(&e.Charges[i], parts[i])))
 		o.Before.Since = 0 // of this process's clock: nothing to anybody else
@@ -54,9 +51,7 @@ func (d *Desk) Answer(e *weir.Entry, now weir.Micros, parts []Part) {
 func (d *Desk) reserve(n int) {
 	d.meters = slices.Grow(d.meters[:0], n)[:n]
 	d.charges = slices.Grow(d.charges[:0], n)[:n]
-	d.tight = slices.Grow(d.tight[:0], n)[:n]
-	d.loose = slices.Grow(d.loose[:0], n)[:n]
-	d.own = slices.Grow(d.own[:0], n)[:n]
+	d.states = slices.Grow(d.states[:0], n)[:n]
 }
 
 // prepare makes a charge on the share of one on the limit.
@@ -67,7 +62,7 @@ func (d *Desk) prepare(i int, c *weir.Charge, p Part) {
 	if c.Mode == weir.UpTo || c.Meter.Machine == weir.Slots && !p.Starts {
 		cost = 0
 	}
-	d.own[i] = p.State.open(c.Meter, m, min(max(p.Parts, 1), MaxParts), &d.tight[i], &d.loose[i])
+	d.states[i] = p.State.open(c.Meter, m, min(max(p.Parts, 1), MaxParts))
 	// A request that is larger than the share passes when nothing is in use, and
 	// is paid for afterwards.
 	m.Capacity = max(m.Capacity, min(cost, c.Meter.Capacity))
@@ -80,19 +75,4 @@ func (d *Desk) prepare(i int, c *weir.Charge, p Part) {
 // capacity is that of the share.
 func capacity(c *weir.Charge, p Part) int64 {
 	return max(1, c.Meter.Capacity/int64(min(max(p.Parts, 1), MaxParts)))
-}
-
-// follow does to the loose level what was done to the tight one.
-func (d *Desk) follow(i int, now weir.Micros, granted int64) {
-	if granted == 0 {
-		return
-	}
-	c := d.charges[i]
-	c.Cost, c.Group = granted, 0
-	if c.Mode != weir.Refund {
-		c.Mode = weir.Always
-	}
-	charges := [1]weir.Charge{c}
-	var out [1]weir.Outcome
-	algo.Settle(charges[:], algo.Owner{}, d.loose[i:i+1], now, out[:])
 }

@@ -6,13 +6,14 @@
 // and has two levels of which the higher counts:
 //
 //	warm  what the store last said is in use of the limit, cut into shares
-//	own   what was let through here, which the store does not know of
+//	own   what was in use when this instance last decided, warm included
 //
 // Warm makes an outage begin with what was left, not with a burst: what all
 // instances let through at once is at most what they last heard to be left.
-// Own outlives every answer of the store: a store that comes and goes, or
-// answers every other call, does not give the share back each time. In every
-// interval T one instance lets through at most
+// Own outlives every answer of the store, which does not know of what was let
+// through here: a store that comes and goes, or answers one call in the middle of
+// an outage, gives nothing back of the share. In every interval T one instance lets
+// through at most
 //
 //	max(capacity/instances, cost of the largest request) + rate/instances x T
 //

@@ -123,6 +123,46 @@ func TestWarmOutage(t *testing.T) {
 	})
 }
 
+// drain has every instance asked until it denies.
+func (f *fleet) drain() {
+	for at := range f.nodes {
+		for f.ask(at, 1) {
+		}
+	}
+}
+
+// A store that answers a call now and then while it is away does not make an
+// outage cost a second burst: what it says it has is what was let through here.
+func TestAnswersInAnOutage(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := drawFleet(t)
+		f.drain()
+		for i := range f.nodes {
+			f.nodes[i].state.Learn(f.meter, 0, f.now)
+		}
+		f.away = true
+		answered := int64(0)
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			// Short ones, so that all that flows in is asked for.
+			full := f.meter.Capacity * int64(f.meter.Limit.Window) / f.meter.Limit.Count
+			f.now += weir.Micros(rapid.Int64Range(1, max(1, full/8)).Draw(t, "gap"))
+			if rapid.IntRange(0, 9).Draw(t, "answers") == 0 {
+				f.away = false
+				f.ask(rapid.IntRange(0, len(f.nodes)-1).Draw(t, "at"), 1)
+				f.away = true
+				answered++
+			}
+			f.drain()
+		}
+		f.away = false
+		f.drain()
+		burst := max(f.meter.Capacity, int64(len(f.nodes)))
+		if most := 2*burst + answered + supply(f.meter, f.now-start); f.passed > most {
+			t.Fatalf("%d passed, want %d at most (burst %d)", f.passed, most, burst)
+		}
+	})
+}
+
 // However often the store comes and goes, and with it its data, what is let
 // through in its place is one burst and the rate.
 func TestFlapping(t *testing.T) {

@@ -36,10 +36,9 @@ func (s *State) Crowd(m *weir.Meter, now weir.Micros) {
 	*s = State{own: level{at: now, used: int32(m.Capacity - 1)}, mark: m.Mark}
 }
 
-// open unpacks the levels under the share m, of parts, of the limit whole. The
-// tight one is the one that lets a request through later; tightIsOwn says which
-// that is.
-func (s *State) open(whole, m *weir.Meter, parts int, tight, loose *algo.State) (tightIsOwn bool) {
+// open returns what is in use under the share m, of parts, of the limit whole: the
+// level that lets a request through later.
+func (s *State) open(whole, m *weir.Meter, parts int) algo.State {
 	if s.heard {
 		left := max(0, whole.Capacity-int64(s.warm.used))
 		s.warm.used = int32(max(0, m.Capacity-left/int64(parts)))
@@ -51,21 +50,16 @@ func (s *State) open(whole, m *weir.Meter, parts int, tight, loose *algo.State) 
 		s.mark = m.Mark
 	}
 	warm, own := s.warm.state(m), s.own.state(m)
-	if tightIsOwn = later(m, &own, &warm); tightIsOwn {
-		*tight, *loose = own, warm
-	} else {
-		*tight, *loose = warm, own
+	if later(m, &own, &warm) {
+		return own
 	}
-	return tightIsOwn
+	return warm
 }
 
-// close packs the levels again.
-func (s *State) close(tight, loose *algo.State, tightIsOwn bool) {
-	if tightIsOwn {
-		s.own, s.warm = pack(tight), pack(loose)
-	} else {
-		s.warm, s.own = pack(tight), pack(loose)
-	}
+// close keeps what is in use now. It is the instance's own from here on: both
+// levels would drain alike, so the lower could never again be the one that counts.
+func (s *State) close(used *algo.State) {
+	s.own, s.warm = pack(used), level{}
 }
 
 // adopt rounds a fraction that is counted in another denominator up.

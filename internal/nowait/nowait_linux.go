@@ -12,6 +12,8 @@ import (
 type Conn struct {
 	raw     syscall.RawConn
 	in, out transfer
+	look    func(fd uintptr) bool
+	spare   [1]byte // what look reads into
 }
 
 // transfer is one system call of a direction, and what came of it.
@@ -33,7 +35,7 @@ func New(nc net.Conn) *Conn {
 		return nil
 	}
 	c := &Conn{raw: raw}
-	c.in.once, c.out.once = c.in.read, c.out.write
+	c.in.once, c.out.once, c.look = c.in.read, c.out.write, c.in.tryRead
 	return c
 }
 
@@ -44,6 +46,14 @@ func (c *Conn) Read(b []byte) (int, error) {
 	}
 	c.in.b = b
 	return c.in.end(c.raw.Read(c.in.once))
+}
+
+// Silent tells whether the peer has neither said anything nor closed the
+// connection. What it said is lost: it is for who expects nothing.
+func (c *Conn) Silent() bool {
+	c.in.b = c.spare[:]
+	n, err := c.in.end(c.raw.Read(c.look))
+	return n == 0 && err == nil
 }
 
 // TryWrite writes as much as there is room for, perhaps nothing.
@@ -62,11 +72,16 @@ func (t *transfer) end(err error) (int, error) {
 }
 
 func (t *transfer) read(fd uintptr) bool {
+	t.tryRead(fd)
+	return t.n > 0 || t.err != nil // else it is called again when there is something
+}
+
+func (t *transfer) tryRead(fd uintptr) bool {
 	var errno syscall.Errno
 	t.n, errno = call(syscall.SYS_READ, fd, t.b)
 	switch {
 	case errno == syscall.EAGAIN:
-		return false // it is called again when there is something
+		t.err = nil
 	case errno != 0:
 		t.err = os.NewSyscallError("read", errno)
 	case t.n == 0:

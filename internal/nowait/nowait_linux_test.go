@@ -119,6 +119,44 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// TestSilent: who expects nothing learns of bytes and of an end, and does not wait.
+func TestSilent(t *testing.T) {
+	ours, theirs := pair(t)
+	c := nowait.New(ours)
+	for range 3 {
+		if !c.Silent() {
+			t.Fatal("nothing was said")
+		}
+	}
+	_, _ = theirs.Write([]byte("x"))
+	soon(t, "a byte", func() bool { return !c.Silent() })
+	if !c.Silent() {
+		t.Error("the byte was taken, and nothing said since")
+	}
+	go func() { _, _ = theirs.Write([]byte("later")) }()
+	b := make([]byte, 8)
+	if n, err := c.Read(b); string(b[:n]) != "later" || err != nil {
+		t.Errorf("%q, %v", b[:n], err)
+	}
+	_ = theirs.Close()
+	soon(t, "the end", func() bool { return !c.Silent() })
+	if c.Silent() {
+		t.Error("an end does not pass")
+	}
+}
+
+// soon waits for what the network brings.
+func soon(t *testing.T, what string, seen func() bool) {
+	t.Helper()
+	for range 2000 {
+		if seen() {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("%s was not seen", what)
+}
+
 // TestNone: what has no descriptor is not for it.
 func TestNone(t *testing.T) {
 	a, b := net.Pipe()
@@ -135,6 +173,7 @@ func TestNoAllocations(t *testing.T) {
 	c, d := nowait.New(ours), nowait.New(theirs)
 	b := make([]byte, 100)
 	if n := testing.AllocsPerRun(100, func() {
+		_ = c.Silent()
 		_, _ = c.TryWrite(b)
 		_, _ = d.Read(b)
 	}); n != 0 {

@@ -25,12 +25,16 @@ func New[R any](capacity int) *Table[R] {
 		n *= 2
 	}
 	t := &Table[R]{shards: make([]Shard[R], n)}
+	// Memory that no cell was ever put into is not used: it need not grow, and so
+	// a record never moves.
+	cells := make([]cell[R], capacity)
 	for i := range t.shards {
 		size := capacity / n
 		if i < capacity%n {
 			size++
 		}
-		t.shards[i].init(size)
+		t.shards[i].init(cells[:0:size])
+		cells = cells[size:]
 	}
 	return t
 }
@@ -43,11 +47,16 @@ func (t *Table[R]) Lock(id ID) *Shard[R] {
 	return s
 }
 
-// Expect has the memory of id's record fetched, if there is one.
+// Expect has the memory of id's record fetched, or of the one that would be given
+// up for it.
 func (t *Table[R]) Expect(id ID) {
 	s := t.Lock(id)
-	if n := s.index[s.home(id)]; n > 0 { // as a rule; it is worth no search
-		prefetch.Lines(reflect.ValueOf(&s.cells[n-1]).Pointer())
+	n := s.hand
+	if at, ok := s.guess(id, s.home(id)); ok {
+		n = s.number(s.index[at])
+	}
+	if n < len(s.cells) {
+		prefetch.Lines(reflect.ValueOf(&s.cells[n]).Pointer())
 	}
 	s.Unlock()
 }
@@ -67,14 +76,15 @@ func (t *Table[R]) Len() int {
 // Shard is a part of a table. All of its methods need its lock.
 type Shard[R any] struct {
 	mu    sync.Mutex
-	index []int32 // open addressing, linear probing; a cell's number + 1, 0 for none; see grow
+	index []uint32 // open addressing, linear probing; see entry; 0 for none; see grow
 	cells []cell[R]
+	bits  int   // of a cell's number + 1
 	free  int32 // first of the cells that were dropped, by number + 1; chained by next
 	used  int
 	hand  int // of the clock
-	_     [32]byte
 }
 
+// cell is a cache line, with a record of 40 bytes.
 type cell[R any] struct {
 	id      ID
 	touched bool // since the hand went by
@@ -83,11 +93,9 @@ type cell[R any] struct {
 	rec     R
 }
 
-func (s *Shard[R]) init(size int) {
-	s.index = make([]int32, indexSize(min(size, firstSize)))
-	// Memory that no cell was ever put into is not used: it need not grow, and so
-	// a record never moves.
-	s.cells = make([]cell[R], 0, size)
+func (s *Shard[R]) init(cells []cell[R]) {
+	s.cells, s.bits = cells, bits.Len(uint(cap(cells)))
+	s.index = make([]uint32, indexSize(min(cap(cells), firstSize)))
 }
 
 // firstSize is how many records an index is made for at first. One for all that
@@ -102,17 +110,39 @@ func indexSize(n int) int { return 1 << bits.Len(uint(n*3/2+1)) }
 // Unlock gives the shard back. Records of it are not to be touched any more.
 func (s *Shard[R]) Unlock() { s.mu.Unlock() }
 
+// entry is what the index holds of the n-th cell, which is id's: the number in the
+// lower bits, and above it as much of the ID as fits. A search need not look at the
+// cells of others, which are seldom in a cache.
+func (s *Shard[R]) entry(id ID, n int) uint32 { return uint32(id.lo)<<s.bits | uint32(n+1) }
+
+// number is that of an entry's cell.
+func (s *Shard[R]) number(entry uint32) int { return int(entry&(1<<s.bits-1)) - 1 }
+
 func (s *Shard[R]) home(id ID) int { return int(id.lo & uint64(len(s.index)-1)) }
+
+// homeOf is the home of who has an entry.
+func (s *Shard[R]) homeOf(entry uint32) int {
+	if len(s.index) <= 1<<(32-s.bits) {
+		return int(entry>>s.bits) & (len(s.index) - 1)
+	}
+	return s.home(s.cells[s.number(entry)].id)
+}
 
 // find returns where in the index id is, or where it would be.
 func (s *Shard[R]) find(id ID) (at int, ok bool) {
-	for at = s.home(id); ; at = (at + 1) & (len(s.index) - 1) {
-		n := s.index[at]
-		if n == 0 {
-			return at, false
-		}
-		if s.cells[n-1].id == id {
-			return at, true
+	for at, ok = s.guess(id, s.home(id)); ok && s.cells[s.number(s.index[at])].id != id; {
+		at, ok = s.guess(id, at+1)
+	}
+	return at, ok
+}
+
+// guess returns where in the index, from a place on, somebody is who may be id, as
+// far as the index knows; or where id would be.
+func (s *Shard[R]) guess(id ID, from int) (at int, ok bool) {
+	mask, want := len(s.index)-1, s.entry(id, -1)
+	for at = from & mask; ; at = (at + 1) & mask {
+		if e := s.index[at]; e == 0 || e>>s.bits<<s.bits == want {
+			return at, e != 0
 		}
 	}
 }
@@ -123,7 +153,7 @@ func (s *Shard[R]) Find(id ID) *R {
 	if !ok {
 		return nil
 	}
-	c := &s.cells[s.index[at]-1]
+	c := &s.cells[s.number(s.index[at])]
 	c.touched = true
 	return &c.rec
 }
@@ -141,34 +171,34 @@ func (s *Shard[R]) Put(id ID) (r *R, fresh bool) {
 			s.grow()
 			at, _ = s.find(id)
 		}
-		s.index[at] = s.take(id) + 1
+		s.index[at] = s.entry(id, s.take(id))
 	}
-	c := &s.cells[s.index[at]-1]
+	c := &s.cells[s.number(s.index[at])]
 	c.touched = ok // one that is met once only is the first to go
 	return &c.rec, !ok
 }
 
 // grow makes the index twice as large. Cells stay where they are.
 func (s *Shard[R]) grow() {
-	s.index = make([]int32, 2*len(s.index))
+	s.index = make([]uint32, 2*len(s.index))
 	for i := range s.cells {
 		c := &s.cells[i]
 		if !c.held {
 			continue
 		}
 		at, _ := s.find(c.id)
-		s.index[at] = int32(i + 1)
+		s.index[at] = s.entry(c.id, i)
 	}
 }
 
 // take returns the number of an empty cell, now id's.
-func (s *Shard[R]) take(id ID) int32 {
-	n := s.free - 1
+func (s *Shard[R]) take(id ID) int {
+	n := int(s.free) - 1
 	if n >= 0 {
 		s.free = s.cells[n].next
 	} else {
 		s.cells = s.cells[:len(s.cells)+1]
-		n = int32(len(s.cells) - 1)
+		n = len(s.cells) - 1
 	}
 	s.cells[n] = cell[R]{id: id, held: true}
 	s.used++
@@ -195,9 +225,9 @@ func (s *Shard[R]) Drop(id ID) {
 	if !ok {
 		return
 	}
-	n := s.index[at] - 1
+	n := s.number(s.index[at])
 	s.cells[n] = cell[R]{next: s.free}
-	s.free = n + 1
+	s.free = int32(n + 1)
 	s.used--
 	s.close(at)
 }
@@ -207,7 +237,7 @@ func (s *Shard[R]) Drop(id ID) {
 func (s *Shard[R]) close(gap int) {
 	mask := len(s.index) - 1
 	for at := (gap + 1) & mask; s.index[at] != 0; at = (at + 1) & mask {
-		home := s.home(s.cells[s.index[at]-1].id)
+		home := s.homeOf(s.index[at])
 		if (at-home)&mask >= (at-gap)&mask {
 			s.index[gap] = s.index[at]
 			gap = at

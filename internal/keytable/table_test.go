@@ -1,6 +1,7 @@
 package keytable
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -165,6 +166,44 @@ func TestNumbered(t *testing.T) {
 	}
 }
 
+// Where the index has no room for a part of the ID, as in tables of many millions,
+// and where all parts are the same, records are found all the same.
+func TestIndexKnowsLittle(t *testing.T) {
+	for _, bits := range []int{7, 20, 31} { // of 100 cells; the last leaves one bit
+		var s Shard[int]
+		s.init(make([]cell[int], 0, 100))
+		s.bits = bits
+		rnd := rand.New(rand.NewPCG(uint64(bits), 1))
+		want := map[ID]int{}
+		for i := range 20_000 {
+			id := ID{hi: rnd.Uint64N(60), lo: 5 + rnd.Uint64N(3)<<33}
+			switch rnd.IntN(3) {
+			case 0:
+				r, _ := s.Put(id)
+				*r, want[id] = i, i
+			case 1:
+				s.Drop(id)
+				delete(want, id)
+			default:
+				if len(want) > 90 {
+					t.Fatal("the test fills the table")
+				}
+				v, has := want[id]
+				if r := s.Find(id); (r != nil) != has || has && *r != v {
+					t.Fatalf("%d bits, step %d: %v is lost, or another's", bits, i, id)
+				}
+			}
+			for len(want) > 80 {
+				for id := range want {
+					s.Drop(id)
+					delete(want, id)
+					break
+				}
+			}
+		}
+	}
+}
+
 // To expect a record changes nothing, whether there is one or not.
 func TestExpect(t *testing.T) {
 	tab := New[int](100)
@@ -178,5 +217,33 @@ func TestExpect(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, func() { tab.Expect(Of("a")) }); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// BenchmarkMany is what a table costs with more keys than a cache holds, and with
+// more than it has room for, when each is expected four before it is put.
+func BenchmarkMany(b *testing.B) {
+	for _, keys := range []int{1_000, 100_000, 1_000_000} {
+		b.Run(fmt.Sprint(keys), func(b *testing.B) {
+			tab := New[[5]int64](1 << 18)
+			rnd := rand.New(rand.NewPCG(1, 2))
+			next := func() ID { return Of(string(binary.BigEndian.AppendUint32(nil, rnd.Uint32N(uint32(keys))))) }
+			for range 2 << 20 {
+				id := next()
+				s := tab.Lock(id)
+				s.Put(id)
+				s.Unlock()
+			}
+			var ahead [4]ID
+			for i := 0; b.Loop(); i++ {
+				id := ahead[i%4]
+				ahead[i%4] = next()
+				tab.Expect(ahead[i%4])
+				s := tab.Lock(id)
+				r, _ := s.Put(id)
+				r[0]++
+				s.Unlock()
+			}
+		})
 	}
 }

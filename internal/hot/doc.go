@@ -8,6 +8,6 @@
 // smaller: what is told as at least so much is at least so much.
 //
 // A Sketch is not safe for concurrent use. It takes instants as arguments and
-// cannot fail. An update costs a lookup, and for the rarer keys a few swaps: the
+// cannot fail. An update costs a search, and for the rarer keys a few swaps: the
 // counters are a heap with the smallest on top.
 package hot

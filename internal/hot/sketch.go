@@ -24,35 +24,34 @@ type Counter[K comparable] struct {
 
 // Sketch counts keys. Make one with New.
 type Sketch[K comparable] struct {
-	heap  []Counter[K] // the smallest count first
-	at    map[K]int    // where in heap a key is
-	cap   int
+	heap []Counter[K] // the smallest count first
+	// keys are those of heap, side by side. To look through them all is cheaper
+	// than a map, of which every swap would change two places.
+	keys  []K
 	began weir.Micros // when counts were last halved
 }
 
-// New returns a sketch of so many counters; 1 at least.
+// New returns a sketch of so many counters; 1 at least. It is meant for a hundred
+// or so.
 func New[K comparable](counters int) *Sketch[K] {
 	counters = max(counters, 1)
-	return &Sketch[K]{heap: make([]Counter[K], 0, counters), at: make(map[K]int, counters), cap: counters}
+	return &Sketch[K]{heap: make([]Counter[K], 0, counters), keys: make([]K, 0, counters)}
 }
 
 // Add counts n of a key at an instant, and returns its counter, which is good
 // until the next call.
 func (s *Sketch[K]) Add(k K, n float64, now weir.Micros) *Counter[K] {
 	s.age(now)
-	i, ok := s.at[k]
+	i := slices.Index(s.keys, k)
 	switch {
-	case ok:
-	case len(s.heap) < s.cap:
-		i = len(s.heap)
-		s.heap = append(s.heap, Counter[K]{Key: k})
-		s.at[k] = i
-		i = s.up(i)
+	case i >= 0:
+	case len(s.heap) < cap(s.heap):
+		s.heap, s.keys = append(s.heap, Counter[K]{Key: k}), append(s.keys, k)
+		i = s.up(len(s.heap) - 1)
 	default: // the smallest changes hands, with what it counted
 		c := &s.heap[0]
-		delete(s.at, c.Key)
 		*c = Counter[K]{Key: k, Count: c.Count, Error: c.Count}
-		s.at[k], i = 0, 0
+		s.keys[0], i = k, 0
 	}
 	s.heap[i].Count += n
 	return &s.heap[s.down(i)]
@@ -69,8 +68,7 @@ func (s *Sketch[K]) age(now weir.Micros) {
 	}
 	s.began += weir.Micros(n) * halfLife
 	if n > maxHalvings {
-		s.heap = s.heap[:0]
-		clear(s.at)
+		s.heap, s.keys = s.heap[:0], s.keys[:0]
 		return
 	}
 	f := 1.0
@@ -95,7 +93,7 @@ func (s *Sketch[K]) Rates(c *Counter[K], now weir.Micros) (most, least float64) 
 // Find returns the counter of a key, or nil; it is good until the next Add.
 func (s *Sketch[K]) Find(k K, now weir.Micros) *Counter[K] {
 	s.age(now)
-	if i, ok := s.at[k]; ok {
+	if i := slices.Index(s.keys, k); i >= 0 {
 		return &s.heap[i]
 	}
 	return nil
@@ -122,7 +120,7 @@ func (s *Sketch[K]) Total() float64 {
 
 func (s *Sketch[K]) swap(i, j int) {
 	s.heap[i], s.heap[j] = s.heap[j], s.heap[i]
-	s.at[s.heap[i].Key], s.at[s.heap[j].Key] = i, j
+	s.keys[i], s.keys[j] = s.keys[j], s.keys[i]
 }
 
 // up moves the counter at i towards the top, and returns where it is.

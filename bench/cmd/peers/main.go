@@ -56,7 +56,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	set.StringVar(&o.ratelimit, "ratelimit", "../bin/ratelimit", "`path` of envoyproxy/ratelimit")
 	set.BoolVar(&o.quick, "quick", false, "one round of short turns, small sizes: a look, not a measurement")
 	set.BoolVar(&o.check, "check", false, "exit with 1 when a bar is missed or an answer differs")
-	set.StringVar(&o.only, "only", "", "measure only scenarios whose name has `part`; answers, latency, growth and libraries are parts too")
+	set.StringVar(&o.only, "only", "", "measure only scenarios whose name has `part`; answers, latency, growth, its curves and libraries are parts too")
 	set.IntVar(&o.rounds, "rounds", 0, "how often each system takes its turn; 3 by default, 1 with -quick")
 	set.Uint64Var(&o.seed, "seed", 1, "seed of the recorded requests")
 	set.StringVar(&o.docs, "docs", "", "write the document and its plots to `directory`; "+docs+" by default, and nowhere with -quick or -only")

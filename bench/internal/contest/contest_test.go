@@ -236,6 +236,7 @@ func TestListen(t *testing.T) {
 func TestCopyKeys(t *testing.T) {
 	redis := redistest.Start(t)
 	redis.MustDo("SET", "{key-00000000}5:bench", "a\r\nb", "PX", "600000")
+	redis.MustDo("SETRANGE", "{key-00000000}5:bench", "0", "a")
 	redis.MustDo("SET", "x_key-00000000_17", "2", "PX", "600000")
 	redis.MustDo("SET", "stranger", "1")
 	if err := copyKeys(t.Context(), redis, 1, 1000); err != nil {
@@ -250,6 +251,11 @@ func TestCopyKeys(t *testing.T) {
 		}
 		if ms, _ := redis.MustDo("PTTL", name).(int64); ms < 500_000 || ms > 600_000 {
 			t.Errorf("%s ends in %d ms", name, ms)
+		}
+	}
+	for name, want := range map[string]string{"{key-00000999}5:bench": "raw", "x_key-00000001_17": "int"} {
+		if got := redis.MustDo("OBJECT", "ENCODING", name); got != want {
+			t.Errorf("%s is held as %v, its original as %s", name, got, want)
 		}
 	}
 	redis.MustDo("FLUSHALL")

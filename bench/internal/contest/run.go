@@ -29,7 +29,7 @@ type Plan struct {
 const (
 	partAnswers   = "answers"
 	partLatency   = "latency"
-	partGrowth    = "growth"
+	partGrowth    = "growth: " // and the curve's name
 	partLibraries = "libraries"
 )
 
@@ -57,7 +57,7 @@ func Run(ctx context.Context, t testing.TB, p Plan) (*Result, error) {
 		{partAnswers, p.answers},
 		{"", p.scenarios}, // picks by name
 		{partLatency, p.latency},
-		{partGrowth, p.growth},
+		{"", p.growth}, // the same
 		{partLibraries, p.libraries},
 	} {
 		if part.name != "" && !p.wants(part.name) {

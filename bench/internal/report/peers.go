@@ -161,7 +161,7 @@ func (p Peers) growth() string {
 	b.WriteString("## As work grows\n\n" +
 		"Processor time a decision with the callers of above, metrics on. All servers of a curve run at once and take turns,\n" +
 		"round by round, each with the same number of requests for keys or counters that are drawn uniformly and that are all\n" +
-		"there before: a first touch inserts, a later one updates, and only the latter is counted. Redis has finished moving\n" +
+		"there before: a first touch inserts, a later one updates in place, and only such are counted. Redis has finished moving\n" +
 		"its keys to a larger table before. *Against the median size* is round by round, of which it is the median: what the\n" +
 		"machine does besides falls on all sizes of a round. Whiskers and parentheses are the least and the most of the rounds.\n")
 	for _, c := range p.Result.Growth {

@@ -3,7 +3,6 @@ package redisstore
 import (
 	"bufio"
 	"context"
-	"io"
 	"net"
 	"sync"
 	"time"
@@ -22,6 +21,8 @@ type link struct {
 	quick *nowait.Conn  // of plain
 	limit time.Duration // of a call
 	until time.Time     // the connection's deadline
+
+	command []byte // of the call, before it is sent
 }
 
 // call makes one round trip. After an error that is no replyError the link is
@@ -41,20 +42,37 @@ func (l *link) call(began time.Time, command []byte, a *answer) error {
 		}
 		return a.readFrom(l.conn)
 	}
-	// As plain does, but without the scheduler's knowing: a system call that it
-	// knows of wakes its monitor, which then looks fifty thousand times a second
-	// for others that block.
-	if !l.quick.Silent() {
-		return &notSentError{io.EOF}
+	l.command = command
+	err := a.readFrom(l)
+	l.command = nil
+	return err
+}
+
+// Read implements io.Reader for call: the first sends its command. Like plain it
+// writes to nobody who has closed the connection, but without the scheduler's
+// knowing: a system call that it knows of wakes its monitor, which then looks fifty
+// thousand times a second for others that block.
+func (l *link) Read(b []byte) (int, error) {
+	command := l.command
+	if command == nil {
+		return l.quick.Read(b)
 	}
-	n, err := l.quick.TryWrite(command)
-	if err == nil && n < len(command) {
-		_, err = l.plain.Conn.Write(command[n:]) // not by plain: a part has been sent
+	l.command = nil
+	sent, n, err := l.quick.Ask(command, b)
+	switch {
+	case sent == len(command):
+		return n, err
+	case err == nil && n > 0: // what nobody has asked for
+		return 0, &notSentError{errMalformed}
+	case err != nil && sent == 0:
+		return 0, &notSentError{err}
+	case err != nil:
+		return 0, err
 	}
-	if err != nil {
-		return err
+	if _, err := l.plain.Conn.Write(command[sent:]); err != nil { // not by plain: a part has been sent
+		return 0, err
 	}
-	return a.readFrom(l.quick)
+	return l.quick.Read(b)
 }
 
 func newLink(conn net.Conn, limit time.Duration) *link {

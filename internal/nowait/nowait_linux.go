@@ -12,8 +12,8 @@ import (
 type Conn struct {
 	raw     syscall.RawConn
 	in, out transfer
-	look    func(fd uintptr) bool
-	spare   [1]byte // what look reads into
+	ask     func(fd uintptr) bool // made once, too
+	asked   bool
 }
 
 // transfer is one system call of a direction, and what came of it.
@@ -35,7 +35,7 @@ func New(nc net.Conn) *Conn {
 		return nil
 	}
 	c := &Conn{raw: raw}
-	c.in.once, c.out.once, c.look = c.in.read, c.out.write, c.in.tryRead
+	c.in.once, c.out.once, c.ask = c.in.read, c.out.write, c.exchange
 	return c
 }
 
@@ -48,12 +48,32 @@ func (c *Conn) Read(b []byte) (int, error) {
 	return c.in.end(c.raw.Read(c.in.once))
 }
 
-// Silent tells whether the peer has neither said anything nor closed the
-// connection. What it said is lost: it is for who expects nothing.
-func (c *Conn) Silent() bool {
-	c.in.b = c.spare[:]
-	n, err := c.in.end(c.raw.Read(c.look))
-	return n == 0 && err == nil
+// Ask writes a question and reads the first of the answer, which is one system call
+// less than both: what finds that the peer has said nothing before is the same that
+// finds that there is no answer yet. sent is how much of the question was written:
+//
+//	nothing    it failed before, or the peer had spoken (n > 0) or gone (io.EOF)
+//	a part     there was room for no more: the rest is the caller's, and to read
+//	all        n and err are Read's
+func (c *Conn) Ask(question, b []byte) (sent, n int, err error) {
+	c.in.b, c.out.b, c.out.n, c.asked = b, question, 0, false
+	err = c.raw.Read(c.ask)
+	sent, c.out.b = c.out.n, nil
+	n, err = c.in.end(err)
+	return sent, n, err
+}
+
+func (c *Conn) exchange(fd uintptr) bool {
+	if c.asked {
+		return c.in.read(fd)
+	}
+	c.asked = true
+	if c.in.read(fd) {
+		return true
+	}
+	c.out.write(fd)
+	c.in.err = c.out.err
+	return c.out.n < len(c.out.b)
 }
 
 // TryWrite writes as much as there is room for, perhaps nothing.
@@ -72,16 +92,11 @@ func (t *transfer) end(err error) (int, error) {
 }
 
 func (t *transfer) read(fd uintptr) bool {
-	t.tryRead(fd)
-	return t.n > 0 || t.err != nil // else it is called again when there is something
-}
-
-func (t *transfer) tryRead(fd uintptr) bool {
 	var errno syscall.Errno
 	t.n, errno = call(syscall.SYS_READ, fd, t.b)
 	switch {
 	case errno == syscall.EAGAIN:
-		t.err = nil
+		return false // it is called again when there is something
 	case errno != 0:
 		t.err = os.NewSyscallError("read", errno)
 	case t.n == 0:

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"syscall"
 	"testing"
 	"time"
 
@@ -119,42 +120,83 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestSilent: who expects nothing learns of bytes and of an end, and does not wait.
-func TestSilent(t *testing.T) {
+// TestAsk: a question is written to who has said nothing, and its answer waited for.
+func TestAsk(t *testing.T) {
 	ours, theirs := pair(t)
 	c := nowait.New(ours)
+	b := make([]byte, 8)
+	go func() {
+		q := make([]byte, 4)
+		for range 3 {
+			_, _ = io.ReadFull(theirs, q)
+			_, _ = theirs.Write(bytes.ToUpper(q))
+		}
+	}()
 	for range 3 {
-		if !c.Silent() {
-			t.Fatal("nothing was said")
+		sent, n, err := c.Ask([]byte("what"), b)
+		if sent != 4 || string(b[:n]) != "WHAT" || err != nil {
+			t.Fatalf("sent %d, read %q, %v", sent, b[:n], err)
 		}
 	}
-	_, _ = theirs.Write([]byte("x"))
-	soon(t, "a byte", func() bool { return !c.Silent() })
-	if !c.Silent() {
-		t.Error("the byte was taken, and nothing said since")
+	_ = ours.SetReadDeadline(time.Now().Add(10 * time.Millisecond))
+	if sent, n, err := c.Ask([]byte("hm"), b); sent != 2 || n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("without an answer: sent %d, read %d, %v", sent, n, err)
 	}
-	go func() { _, _ = theirs.Write([]byte("later")) }()
-	b := make([]byte, 8)
-	if n, err := c.Read(b); string(b[:n]) != "later" || err != nil {
-		t.Errorf("%q, %v", b[:n], err)
-	}
-	_ = theirs.Close()
-	soon(t, "the end", func() bool { return !c.Silent() })
-	if c.Silent() {
-		t.Error("an end does not pass")
+	if sent, n, err := c.Ask([]byte("hm"), b); sent != 0 || n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("too late: sent %d, read %d, %v", sent, n, err)
 	}
 }
 
-// soon waits for what the network brings.
-func soon(t *testing.T, what string, seen func() bool) {
-	t.Helper()
-	for range 2000 {
-		if seen() {
-			return
-		}
-		time.Sleep(time.Millisecond)
+// TestAskNobody: nothing is sent to who has spoken, or is gone.
+func TestAskNobody(t *testing.T) {
+	ours, theirs := pair(t)
+	c := nowait.New(ours)
+	b := make([]byte, 8)
+	_, _ = theirs.Write([]byte("x"))
+	arrived(t, ours)
+	if sent, n, err := c.Ask([]byte("what"), b); sent != 0 || n != 1 || err != nil {
+		t.Errorf("who had spoken: sent %d, read %d, %v", sent, n, err)
 	}
-	t.Errorf("%s was not seen", what)
+	_ = theirs.CloseWrite()
+	arrived(t, ours)
+	if sent, n, err := c.Ask([]byte("what"), b); sent != 0 || n != 0 || err != io.EOF {
+		t.Errorf("who had gone: sent %d, read %d, %v", sent, n, err)
+	}
+	if err := theirs.SetReadDeadline(time.Now().Add(20 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := theirs.Read(b); n != 0 {
+		t.Errorf("%q arrived", b[:n])
+	}
+}
+
+// TestAskAtLength: of a question that there is no room for, a part is sent.
+func TestAskAtLength(t *testing.T) {
+	ours, theirs := pair(t)
+	c := nowait.New(ours)
+	question := make([]byte, 64<<20)
+	sent, n, err := c.Ask(question, make([]byte, 8))
+	if sent == 0 || sent == len(question) || n != 0 || err != nil {
+		t.Fatalf("sent %d, read %d, %v", sent, n, err)
+	}
+	if n, err := io.ReadFull(theirs, make([]byte, sent)); err != nil {
+		t.Errorf("%d of %d bytes: %v", n, sent, err)
+	}
+}
+
+// arrived waits until there is something to read, or the end.
+func arrived(t *testing.T, c *net.TCPConn) {
+	t.Helper()
+	raw, err := c.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := raw.Read(func(fd uintptr) bool {
+		_, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK)
+		return err == nil
+	}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestNone: what has no descriptor is not for it.
@@ -173,7 +215,8 @@ func TestNoAllocations(t *testing.T) {
 	c, d := nowait.New(ours), nowait.New(theirs)
 	b := make([]byte, 100)
 	if n := testing.AllocsPerRun(100, func() {
-		_ = c.Silent()
+		_, _ = d.TryWrite(b)
+		_, _ = c.Read(b)
 		_, _ = c.TryWrite(b)
 		_, _ = d.Read(b)
 	}); n != 0 {

@@ -13,8 +13,8 @@ func New(net.Conn) *Conn { return nil }
 // Read is not called.
 func (*Conn) Read([]byte) (int, error) { return 0, net.ErrClosed }
 
-// Silent is not called.
-func (*Conn) Silent() bool { return false }
+// Ask is not called.
+func (*Conn) Ask([]byte, []byte) (sent, n int, err error) { return 0, 0, net.ErrClosed }
 
 // TryWrite is not called.
 func (*Conn) TryWrite([]byte) (int, error) { return 0, net.ErrClosed }

@@ -81,7 +81,8 @@ type Shard[R any] struct {
 	bits  int   // of a cell's number + 1
 	free  int32 // first of the cells that were dropped, by number + 1; chained by next
 	used  int
-	hand  int // of the clock
+	hand  int      // of the clock
+	_     [40]byte // to two cache lines: a lock is not on its neighbour's
 }
 
 // cell is a cache line, with a record of 40 bytes.

@@ -49,7 +49,10 @@ func theWhaleForm(f form) whaleForm {
 		}
 	}
 	return whaleForm{
-		base: 600, before: 1500 * time.Millisecond, ramp: 1200 * time.Millisecond, hold: 2200 * time.Millisecond, over: 1500 * time.Millisecond,
+		// Before, the whale has to be found, by one in eight of its requests: that
+		// takes up to a second, and what is seen of its rate by then is a guess. From
+		// there to its size it needs what it needs after any other change: settled.
+		base: 600, before: 2500 * time.Millisecond, ramp: 1200 * time.Millisecond, hold: 2200 * time.Millisecond, over: 1500 * time.Millisecond,
 		settled: 1200 * time.Millisecond, band: 0.25,
 	}
 }

@@ -105,6 +105,7 @@ func (d *whaleDay) converge(j *judged, ramp, hold, over time.Duration) {
 			first = s
 		}
 	}
+	j.note("it began with leases of %v, where %.0f was the aim", first.nodes, first.aim())
 	if first.rate != d.form.base || !first.near(0.25) {
 		d.t.Errorf("the whale did not begin with leases of its rate: %+v", first)
 	}

@@ -1,12 +1,20 @@
 package redisstore
 
-import "github.com/weirlimit/weir"
+import (
+	"time"
+
+	"github.com/weirlimit/weir"
+)
 
 var _ weir.Gatherer = (*Store)(nil)
 
-// mostGathered is how many entries do not wait for more: a goroutine that gathers
-// may lose its processor on the way.
-const mostGathered = 64
+// Who gathers may lose its processor on the way, for milliseconds and to others
+// that it knows nothing of. No more entries wait for it than so many, and none
+// when another comes so much later.
+const (
+	mostGathered  = 64
+	longestGather = 200 * time.Microsecond
+)
 
 // Gather implements weir.Gatherer. Without it the first request of a read would
 // leave alone, on another processor that is woken for it, and the others could not
@@ -31,5 +39,7 @@ func (s *Store) Gathered() {
 // entry asks this with the lock that Gathered takes after it has counted down: one
 // of them sees the other.
 func (s *shard) gatheringLocked() bool {
-	return len(s.mu.queue) < mostGathered && s.store.gathering.Load() > 0
+	q := s.mu.queue
+	return s.store.gathering.Load() > 0 && len(q) < mostGathered &&
+		(len(q) == 0 || q[len(q)-1].began-q[0].began < longestGather)
 }

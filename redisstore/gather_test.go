@@ -24,10 +24,13 @@ func gathering(t *testing.T, srv *redistest.Server) *gatherers {
 	return g
 }
 
-func (g *gatherers) submit(n int) {
+// submit has n come at once, however long that takes here.
+func (g *gatherers) submit(n int) { g.submitAt(time.Now(), n) }
+
+func (g *gatherers) submitAt(asked time.Time, n int) {
 	for i := range n {
 		g.all.Add(1)
-		b := &weir.Batch{Entries: []weir.Entry{one(fmt.Sprint("k", i), g.m)}, Deadline: time.Now().Add(generous)}
+		b := &weir.Batch{Entries: []weir.Entry{one(fmt.Sprint("k", i), g.m)}, Asked: asked, Deadline: asked.Add(generous)}
 		g.s.Submit(b, func(b *weir.Batch) {
 			if e := &b.Entries[0]; e.Err != nil || !e.Admitted {
 				g.t.Errorf("admitted %v, %v", e.Admitted, e.Err)
@@ -44,11 +47,12 @@ func TestGather(t *testing.T) {
 	g := gathering(t, srv)
 	s := g.s
 	before := srv.CommandStats()["evalsha"]
+	now := time.Now()
 	s.Gather()
 	s.Gather()
-	g.submit(20)
+	g.submitAt(now, 20)
 	s.Gathered()
-	g.submit(20)
+	g.submitAt(now, 20)
 	if err := queueLength(s, 40); err != nil {
 		t.Error(err)
 	}
@@ -67,6 +71,38 @@ func TestGather(t *testing.T) {
 	s.Gathered()
 	g.submit(1)
 	g.all.Wait()
+}
+
+// What has waited for long does not wait for who lost its processor: it leaves with
+// the next that comes.
+func TestGatherEndsInTime(t *testing.T) {
+	srv := redistest.Start(t)
+	g := gathering(t, srv)
+	now := time.Now()
+	g.s.Gather() // and loses its processor
+	g.submitAt(now, 3)
+	g.submitAt(now.Add(longestGather-1), 1)
+	if err := queueLength(g.s, 4); err != nil {
+		t.Error(err)
+	}
+	g.submitAt(now.Add(longestGather), 1)
+	g.all.Wait()
+	g.s.Gathered()
+
+	// While a flight is away nobody can be woken, and who comes back must look.
+	srv.Pause()
+	g.submit(1)
+	eventually(t, "the flight to start", func() error { return queueLength(g.s, 0) })
+	g.s.Gather()
+	now = time.Now()
+	g.submitAt(now, 3)
+	g.submitAt(now.Add(longestGather), 1)
+	if err := queueLength(g.s, 4); err != nil {
+		t.Error(err)
+	}
+	srv.Resume()
+	g.all.Wait()
+	g.s.Gathered()
 }
 
 // Many do not wait for one who does not end; a few wait for no longer than their

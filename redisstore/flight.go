@@ -39,6 +39,7 @@ type flight struct {
 	sent uint
 	sorted
 	replay
+	stand standby
 }
 
 // group is a set of identical entries.

@@ -27,13 +27,22 @@ func (s *shard) fly(f *flight) bool {
 	if f.items[0].declared {
 		return s.flyDeclared(f)
 	}
-	sc, inArgs := &s.store.scripts.declared, false
-	if s.store.follow != nil {
-		sc, inArgs = &s.store.scripts.anySlot, true
-	}
+	sc, inArgs := s.store.script()
 	f.encode()
 	began := time.Now()
-	err = s.eval(n, sc, f, inArgs, began)
+	return s.settle(f, began, s.eval(n, sc, f, inArgs, began))
+}
+
+// script is that of flights, and whether it gets its keys as arguments.
+func (s *Store) script() (sc *script, inArgs bool) {
+	if s.follow != nil {
+		return &s.scripts.anySlot, true
+	}
+	return &s.scripts.declared, false
+}
+
+// settle ends a flight that was sent, or failed to be.
+func (s *shard) settle(f *flight, began time.Time, err error) bool {
 	took := time.Since(began)
 	if err == nil {
 		err = f.read()
@@ -95,10 +104,15 @@ func (s *Store) evalOn(n *node, sc *script, f *flight, inArgs, asking bool, bega
 		return err
 	}
 	command := f.command(sc, inArgs)
-	err = l.eval(began, command, f, asking)
+	return s.conclude(n, l, sc, f, asking, l.eval(began, command, f, asking))
+}
+
+// conclude is given the outcome of a script's call: it loads one that is missing and
+// calls it again, and ends the use of the link.
+func (s *Store) conclude(n *node, l *link, sc *script, f *flight, asking bool, err error) error {
 	if isNoScript(err) {
 		if err = n.load(s.base, sc); err == nil {
-			err = l.eval(time.Now(), command, f, asking)
+			err = l.eval(time.Now(), f.wire, f, asking)
 		}
 	}
 	if err == nil {

@@ -27,11 +27,13 @@ func (s *Store) Gathered() {
 		return // who ends last wakes
 	}
 	for _, sh := range s.topo.Load().shards {
+		var next *flight
 		sh.mu.Lock()
 		if len(sh.mu.queue) > 0 {
-			sh.wakeLocked()
+			next = sh.wakeLocked()
 		}
 		sh.mu.Unlock()
+		sh.depart(next)
 	}
 }
 

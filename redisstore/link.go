@@ -28,13 +28,8 @@ type link struct {
 // call makes one round trip. After an error that is no replyError the link is
 // of no use.
 func (l *link) call(began time.Time, command []byte, a *answer) error {
-	// To set a deadline costs more than to decide. It is at least the limit away,
-	// and at most a quarter more.
-	if until := began.Add(l.limit); until.After(l.until) {
-		l.until = until.Add(l.limit / 4)
-		if err := l.conn.SetDeadline(l.until); err != nil {
-			return &notSentError{err}
-		}
+	if err := l.extend(began); err != nil {
+		return err
 	}
 	if l.quick == nil {
 		if _, err := l.conn.Write(command); err != nil {
@@ -47,6 +42,43 @@ func (l *link) call(began time.Time, command []byte, a *answer) error {
 	l.command = nil
 	return err
 }
+
+// extend has the connection's deadline be at least the limit away, and at most a
+// quarter more: to set it costs more than to decide.
+func (l *link) extend(began time.Time) error {
+	until := began.Add(l.limit)
+	if !until.After(l.until) {
+		return nil
+	}
+	l.until = until.Add(l.limit / 4)
+	if err := l.conn.SetDeadline(l.until); err != nil {
+		return &notSentError{err}
+	}
+	return nil
+}
+
+// send writes a command while another waits for its answer, and returns what there
+// was no room for. It does not wait.
+func (l *link) send(began time.Time, command []byte) (rest []byte, err error) {
+	if err := l.extend(began); err != nil {
+		return nil, err
+	}
+	sent, err := l.quick.Tell(command)
+	switch {
+	case err != nil && sent == 0:
+		return nil, &notSentError{err}
+	case sent == 0: // it has spoken, or there is no room at all
+		return nil, &notSentError{errMalformed}
+	}
+	return command[sent:], err
+}
+
+// rouse has who waits for an answer wait no longer. It gets an error, and the link
+// is as good as before once its deadline is set again.
+func (l *link) rouse() { _ = l.conn.SetReadDeadline(time.Unix(1, 0)) }
+
+// roused makes it so.
+func (l *link) roused() { l.until = time.Time{} }
 
 // Read implements io.Reader for call: the first sends its command. Like plain it
 // writes to nobody who has closed the connection, but without the scheduler's
@@ -108,19 +140,27 @@ type links struct {
 
 // borrow returns an idle link or a new one.
 func (p *links) borrow(ctx context.Context) (*link, error) {
-	p.mu.Lock()
-	if last := len(p.mu.idle) - 1; last >= 0 {
-		l := p.mu.idle[last]
-		p.mu.idle = p.mu.idle[:last]
-		p.mu.Unlock()
+	if l := p.idle(); l != nil {
 		return l, nil
 	}
-	p.mu.Unlock()
 	conn, err := p.dial(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return newLink(conn, p.limit), nil
+}
+
+// idle returns an idle link, or nil.
+func (p *links) idle() *link {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last := len(p.mu.idle) - 1
+	if last < 0 {
+		return nil
+	}
+	l := p.mu.idle[last]
+	p.mu.idle = p.mu.idle[:last]
+	return l
 }
 
 // giveBack ends the use of a link that works.

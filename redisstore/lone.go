@@ -32,8 +32,9 @@ func (s *Store) submitLone(b *weir.Batch, done func(*weir.Batch)) bool {
 	it.init(e, c, now, deadline)
 	it.hasty = hasty
 	sh.mu.queue = append(sh.mu.queue, it)
-	sh.wakeLocked()
+	next := sh.wakeLocked()
 	sh.mu.Unlock()
+	sh.depart(next)
 	s.watch.expect(deadline)
 	return true
 }

@@ -12,8 +12,9 @@ func (s *shard) putBack(f *flight, n int) {
 	s.mu.Lock()
 	s.mu.queue = slices.Insert(s.mu.queue, 0, f.items[n:]...)
 	f.items = f.items[:n]
-	s.wakeLocked()
+	next := s.wakeLocked()
 	s.mu.Unlock()
+	s.depart(next)
 }
 
 // again puts items that certainly have not run back at the head of the queue,
@@ -39,12 +40,14 @@ func (s *shard) again(items []*item, cause *weir.Error) {
 	s.mu.down = cause
 	closed := s.mu.closed
 	var refused refusals
+	var next *flight
 	if closed == nil {
 		home, refused = s.keepLocked(home)
 		s.mu.queue = append(append(make([]*item, 0, len(home)+len(s.mu.queue)), home...), s.mu.queue...)
-		s.wakeLocked()
+		next = s.wakeLocked()
 	}
 	s.mu.Unlock()
+	s.depart(next)
 	refused.answer(s.store)
 	if closed != nil {
 		for _, it := range home {

@@ -33,11 +33,13 @@ type shard struct {
 	mu struct {
 		sync.Mutex
 		queue   []*item
-		spare   []*call // see submitLone
-		resting []*item // not to be tried again at once; see rest
-		waiting int     // goroutines with nothing to do
-		called  bool    // one of them was woken, and has not looked yet
-		aloft   int     // flights between take and the end of fly
+		spare   []*call   // see submitLone
+		resting []*item   // not to be tried again at once; see rest
+		waiting int       // goroutines with nothing to do
+		ready   []*flight // those of them on standby
+		parked  int       // those that wait for work
+		called  bool      // one of these was woken, and has not looked yet
+		aloft   int       // flights between take and the end of fly
 		pace    pace
 		down    *weir.Error
 		closed  *weir.Error // why nothing may be queued any more
@@ -86,8 +88,9 @@ func (s *shard) enqueue(it *item) {
 		return
 	}
 	s.mu.queue = append(s.mu.queue, it)
-	s.wakeLocked()
+	next := s.wakeLocked()
 	s.mu.Unlock()
+	s.depart(next)
 	s.store.watch.expect(deadline)
 }
 
@@ -101,23 +104,36 @@ func (s *shard) refusalLocked(it *item) *weir.Error {
 	return s.admitLocked(it)
 }
 
-// wakeLocked wakes the first idle goroutine, or a further one when enough waits:
-// one at a time, since the first that looks takes all there is.
-func (s *shard) wakeLocked() {
+// wakeLocked has the first idle flight leave, or a further one when enough waits:
+// one at a time, since the first takes all there is. A flight that it returns is the
+// caller's to send, without the lock: see depart.
+func (s *shard) wakeLocked() *flight {
 	if s.mu.called || s.gatheringLocked() {
-		return
+		return nil
 	}
-	if s.mu.waiting == flightsPerShard || s.mu.waiting > 0 && len(s.mu.queue) >= s.mu.pace.at() {
+	if s.mu.waiting < flightsPerShard && (s.mu.waiting == 0 || len(s.mu.queue) < s.mu.pace.at()) {
+		return nil
+	}
+	switch { // else somebody is about to look
+	case len(s.mu.ready) > 0:
+		return s.boardLocked()
+	case s.mu.parked > 0:
 		s.mu.called = true
 		s.work.Signal()
 	}
+	return nil
 }
 
 func (s *shard) run(i int) {
 	f := s.flights[i]
 	backoff := minBackoff
 	for s.take(f) {
-		ok := s.fly(f)
+		ok := false
+		if f.stand.away {
+			ok = s.arrive(f)
+		} else {
+			ok = s.fly(f)
+		}
 		s.mu.Lock()
 		s.mu.aloft--
 		s.mu.Unlock()
@@ -143,37 +159,57 @@ func (s *shard) run(i int) {
 	}
 }
 
-// take moves waiting items into f. It returns false when the shard is closed
-// and nothing waits.
+// take moves waiting items into f, or waits until another has done so and sent them:
+// then f is away. It returns false when the shard is closed and nothing waits.
 func (s *shard) take(f *flight) bool {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	f.items, f.blamed = f.items[:0], 0
 	s.keepSpareLocked(f)
 	s.mu.waiting++
 	n := s.readyLocked()
-	for n == 0 {
+	for stand := len(f.next) <= fewAboard; n == 0; n = s.readyLocked() {
 		if s.mu.closed != nil {
 			s.mu.waiting--
 			s.work.Broadcast()
+			s.mu.Unlock()
 			return false
 		}
+		if stand {
+			stand = false
+			s.standLocked(f)
+			if f.stand.away {
+				s.mu.Unlock()
+				return true
+			}
+			continue
+		}
+		s.mu.parked++
 		s.work.Wait()
+		s.mu.parked--
 		s.mu.called = false
-		n = s.readyLocked()
 	}
+	s.loadLocked(f, n)
+	var next *flight
+	if len(s.mu.queue) > 0 {
+		next = s.wakeLocked()
+	}
+	s.mu.Unlock()
+	s.depart(next)
+	return true
+}
+
+// loadLocked moves the first n items of the queue into an idle flight.
+func (s *shard) loadLocked(f *flight, n int) {
 	s.mu.waiting--
 	s.mu.aloft++
 	if n == len(s.mu.queue) {
 		f.items, s.mu.queue = s.mu.queue, f.items
-		return true
+		return
 	}
 	f.items = append(f.items, s.mu.queue[:n]...)
 	rest := copy(s.mu.queue, s.mu.queue[n:])
 	clear(s.mu.queue[rest:])
 	s.mu.queue = s.mu.queue[:rest]
-	s.wakeLocked()
-	return true
 }
 
 // readyLocked is how many items may be taken now. Beside another flight it takes
@@ -227,6 +263,7 @@ func (s *shard) close(err *weir.Error) {
 		}
 	}
 	s.work.Broadcast()
+	s.dismissLocked(nil)
 	s.mu.Unlock()
 	for _, it := range aloft {
 		it.fail(err)

@@ -18,6 +18,12 @@ type sharedNode struct {
 	}
 }
 
+func (n *sharedNode) use() {
+	n.mu.Lock()
+	n.mu.users++
+	n.mu.Unlock()
+}
+
 func (n *sharedNode) release() {
 	n.mu.Lock()
 	n.mu.users--
@@ -61,11 +67,21 @@ func (s *shard) acquire(ctx context.Context) (*sharedNode, error) {
 		s.conn.node = &sharedNode{node: n, store: s.store}
 		s.linked.Store(true)
 	}
-	n := s.conn.node
-	n.mu.Lock()
-	n.mu.users++
-	n.mu.Unlock()
-	return n, nil
+	s.conn.node.use()
+	return s.conn.node, nil
+}
+
+// linkedNode returns the shard's node if there is one, and does not wait.
+func (s *shard) linkedNode() *sharedNode {
+	if !s.conn.TryLock() { // somebody dials
+		return nil
+	}
+	defer s.conn.Unlock()
+	if n := s.conn.node; n != nil {
+		n.use()
+		return n
+	}
+	return nil
 }
 
 // worthProbing tells whether a probe would be sent: over the connection there
@@ -97,6 +113,9 @@ func (s *shard) retire(n *sharedNode) {
 		s.linked.Store(false)
 	}
 	s.conn.Unlock()
+	s.mu.Lock()
+	s.dismissLocked(n)
+	s.mu.Unlock()
 	n.mu.Lock()
 	first := !n.mu.retired
 	n.mu.retired = true

@@ -14,6 +14,8 @@ type Conn struct {
 	in, out transfer
 	ask     func(fd uintptr) bool // made once, too
 	asked   bool
+	tell    func(fd uintptr) bool // the same
+	heard   byte
 }
 
 // transfer is one system call of a direction, and what came of it.
@@ -35,7 +37,7 @@ func New(nc net.Conn) *Conn {
 		return nil
 	}
 	c := &Conn{raw: raw}
-	c.in.once, c.out.once, c.ask = c.in.read, c.out.write, c.exchange
+	c.in.once, c.out.once, c.ask, c.tell = c.in.read, c.out.write, c.exchange, c.announce
 	return c
 }
 
@@ -74,6 +76,29 @@ func (c *Conn) exchange(fd uintptr) bool {
 	c.out.write(fd)
 	c.in.err = c.out.err
 	return c.out.n < len(c.out.b)
+}
+
+// Tell writes to a peer that has said nothing, as much as there is room for. It may be
+// called while another waits in Read. Where the peer has spoken nothing is sent, and
+// where it has gone that is io.EOF.
+func (c *Conn) Tell(b []byte) (int, error) {
+	c.out.b = b
+	return c.out.end(c.raw.Write(c.tell))
+}
+
+func (c *Conn) announce(fd uintptr) bool {
+	n, _, errno := syscall.RawSyscall6(syscall.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&c.heard)), 1,
+		syscall.MSG_PEEK|syscall.MSG_DONTWAIT, 0, 0)
+	c.out.n, c.out.err = 0, nil
+	switch {
+	case errno == syscall.EAGAIN:
+		return c.out.write(fd)
+	case errno != 0 && errno != syscall.EINTR:
+		c.out.err = os.NewSyscallError("recvfrom", errno)
+	case errno == 0 && n == 0:
+		c.out.err = io.EOF
+	}
+	return true
 }
 
 // TryWrite writes as much as there is room for, perhaps nothing.

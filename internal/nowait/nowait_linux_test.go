@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -184,6 +185,73 @@ func TestAskAtLength(t *testing.T) {
 	}
 }
 
+// TestTell: what is written while another waits for the answer.
+func TestTell(t *testing.T) {
+	ours, theirs := pair(t)
+	c := nowait.New(ours)
+	answers := make(chan string)
+	go func() {
+		b := make([]byte, 8)
+		for range 3 {
+			n, err := c.Read(b)
+			answers <- fmt.Sprint(string(b[:n]), err)
+		}
+	}()
+	for range 3 {
+		if n, err := c.Tell([]byte("what")); n != 4 || err != nil {
+			t.Fatalf("sent %d, %v", n, err)
+		}
+		q := make([]byte, 4)
+		_, _ = io.ReadFull(theirs, q)
+		_, _ = theirs.Write(bytes.ToUpper(q))
+		if got := <-answers; got != "WHAT<nil>" {
+			t.Errorf("answered %q", got)
+		}
+	}
+	_ = ours.SetWriteDeadline(time.Now().Add(-time.Second))
+	if n, err := c.Tell([]byte("hm")); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("too late: sent %d, %v", n, err)
+	}
+	_ = ours.SetWriteDeadline(time.Time{})
+	long := make([]byte, 64<<20)
+	sent, err := c.Tell(long)
+	if sent == 0 || sent == len(long) || err != nil {
+		t.Fatalf("sent %d of %d, %v", sent, len(long), err)
+	}
+	if n, err := io.ReadFull(theirs, make([]byte, sent)); err != nil {
+		t.Errorf("%d of %d bytes: %v", n, sent, err)
+	}
+}
+
+// TestTellNobody: nothing is sent to who has spoken, or is gone.
+func TestTellNobody(t *testing.T) {
+	ours, theirs := pair(t)
+	c := nowait.New(ours)
+	b := make([]byte, 8)
+	_, _ = theirs.Write([]byte("x"))
+	arrived(t, ours)
+	if n, err := c.Tell([]byte("what")); n != 0 || err != nil {
+		t.Errorf("who had spoken: sent %d, %v", n, err)
+	}
+	if n, err := c.Read(b); n != 1 || err != nil {
+		t.Errorf("of what had been said %d bytes are left, %v", n, err)
+	}
+	_ = theirs.CloseWrite()
+	arrived(t, ours)
+	if n, err := c.Tell([]byte("what")); n != 0 || err != io.EOF {
+		t.Errorf("who had gone: sent %d, %v", n, err)
+	}
+	_ = theirs.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
+	if n, _ := theirs.Read(b); n != 0 {
+		t.Errorf("%q arrived", b[:n])
+	}
+	_ = theirs.SetLinger(0)
+	_ = theirs.Close()
+	if _, err := c.Tell([]byte("x")); err == nil {
+		t.Error("told to a peer that is gone")
+	}
+}
+
 // arrived waits until there is something to read, or the end.
 func arrived(t *testing.T, c *net.TCPConn) {
 	t.Helper()
@@ -215,7 +283,7 @@ func TestNoAllocations(t *testing.T) {
 	c, d := nowait.New(ours), nowait.New(theirs)
 	b := make([]byte, 100)
 	if n := testing.AllocsPerRun(100, func() {
-		_, _ = d.TryWrite(b)
+		_, _ = d.Tell(b)
 		_, _ = c.Read(b)
 		_, _ = c.TryWrite(b)
 		_, _ = d.Read(b)

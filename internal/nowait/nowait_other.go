@@ -16,5 +16,8 @@ func (*Conn) Read([]byte) (int, error) { return 0, net.ErrClosed }
 // Ask is not called.
 func (*Conn) Ask([]byte, []byte) (sent, n int, err error) { return 0, 0, net.ErrClosed }
 
+// Tell is not called.
+func (*Conn) Tell([]byte) (int, error) { return 0, net.ErrClosed }
+
 // TryWrite is not called.
 func (*Conn) TryWrite([]byte) (int, error) { return 0, net.ErrClosed }

@@ -183,7 +183,7 @@ func (s *shard) answerOf(f *flight, l *link) error {
 	}
 	if len(f.stand.sent.rest) > 0 {
 		l.roused()
-		_ = l.extend(f.stand.sent.began) // where that fails, so does what follows
+		_ = l.extend(f.stand.sent.began)                                 // where that fails, so does what follows
 		if _, err := l.plain.Conn.Write(f.stand.sent.rest); err != nil { // not by plain: a part has been sent
 			return err
 		}

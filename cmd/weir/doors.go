@@ -19,6 +19,8 @@ import (
 	"google.golang.org/grpc/reflection"
 
 	weirv1 "github.com/weirlimit/weir/api/weir/v1"
+
+	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/internal/admin"
 	"github.com/weirlimit/weir/internal/httpapi"
 	"github.com/weirlimit/weir/internal/native"
@@ -86,6 +88,12 @@ func (s *server) listen(name, addr string) (net.Listener, error) {
 	return boundConnections(l, s.flags.degrade.maxConnections), nil
 }
 
+// gatherer is the store, if many requests at once cost it less, or nil.
+func (s *server) gatherer() weir.Gatherer {
+	g, _ := s.store.(weir.Gatherer)
+	return g
+}
+
 func (s *server) grpcDoor(envoy *rls.Server) (*door, error) {
 	l, err := s.listen(doorGRPC, s.flags.grpc)
 	if err != nil {
@@ -103,7 +111,7 @@ func (s *server) grpcDoor(envoy *rls.Server) (*door, error) {
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
 	)...)
 	rlsv3.RegisterRateLimitServiceServer(g, envoy)
-	weirv1.RegisterLimiterServer(g, native.NewLimiter(s.engine))
+	weirv1.RegisterLimiterServer(g, native.NewLimiter(s.engine).GatherBy(s.gatherer()))
 	status := health.NewServer()
 	healthv1.RegisterHealthServer(g, status)
 	reflection.Register(g)

@@ -63,15 +63,6 @@ func (s *server) fastDoor(l net.Listener, envoy *rls.Server, rest *grpc.Server, 
 	}
 }
 
-// gatherer is the store, if many requests at once cost it less.
-func (s *server) gatherer() fastlane.Gatherer {
-	g, ok := s.store.(weir.Gatherer)
-	if !ok {
-		return nil // not a Gatherer that is nil
-	}
-	return g
-}
-
 // pool is what bounds the memory of the streams that are left to grpc-go, and the
 // option that has it used; nothing if all is served by it.
 func (f *engineFlags) pool() (*fastlane.Pool, []grpc.ServerOption) {

@@ -61,10 +61,20 @@ func (b *stream) receive(s weirv1.Limiter_CheckBatchServer) error {
 		if !b.admit(n) {
 			return nil // the sender says why
 		}
-		now := time.Now()
-		for _, c := range in.GetChecks() {
-			b.ask(c, now)
-		}
+		b.askAll(in.GetChecks())
+	}
+}
+
+// askAll asks for the checks of a message. Those of several go to the store together:
+// else the first would leave alone, and the others wait until it is back.
+func (b *stream) askAll(checks []*weirv1.CheckRequest) {
+	if g := b.limiter.gatherer; g != nil && len(checks) > 1 {
+		g.Gather()
+		defer g.Gathered()
+	}
+	now := time.Now()
+	for _, c := range checks {
+		b.ask(c, now)
 	}
 }
 

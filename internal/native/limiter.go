@@ -22,8 +22,9 @@ type Engine interface {
 // Limiter serves weir.v1.Limiter.
 type Limiter struct {
 	weirv1.UnimplementedLimiterServer
-	engine  Engine
-	scratch sync.Pool
+	engine   Engine
+	gatherer weir.Gatherer // nil for none
+	scratch  sync.Pool
 }
 
 var _ weirv1.LimiterServer = (*Limiter)(nil)
@@ -32,6 +33,13 @@ var _ weirv1.LimiterServer = (*Limiter)(nil)
 func NewLimiter(e Engine) *Limiter {
 	l := &Limiter{engine: e}
 	l.scratch.New = func() any { return new(exchange) }
+	return l
+}
+
+// GatherBy has g be told of checks that come in one message. It is called before the
+// service is used.
+func (l *Limiter) GatherBy(g weir.Gatherer) *Limiter {
+	l.gatherer = g
 	return l
 }
 

@@ -15,6 +15,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	weirv1 "github.com/weirlimit/weir/api/weir/v1"
+
+	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/engine"
 	"github.com/weirlimit/weir/internal/enginetest"
 	"github.com/weirlimit/weir/internal/native"
@@ -50,14 +52,14 @@ func serve(t *testing.T) client { return serveBy(t, decider(t)) }
 // lane's method with memory around it that does not last.
 func each(t *testing.T, run func(t *testing.T, c client)) {
 	t.Run("stock", func(t *testing.T) { run(t, serve(t)) })
-	for by, dial := range map[string]func(testing.TB, map[string]unary.Method) grpc.ClientConnInterface{
+	for by, dialLane := range map[string]func(testing.TB, map[string]unary.Method) grpc.ClientConnInterface{
 		"fast": func(t testing.TB, m map[string]unary.Method) grpc.ClientConnInterface { return unarytest.Listen(t, m) },
 		"bare": func(t testing.TB, m map[string]unary.Method) grpc.ClientConnInterface { return unarytest.Dial(t, m) },
 	} {
 		t.Run(by, func(t *testing.T) {
 			e := decider(t)
 			c := serveBy(t, e)
-			conn := dial(t, map[string]unary.Method{weirv1.Limiter_Check_FullMethodName: native.NewLane(e)})
+			conn := dialLane(t, map[string]unary.Method{weirv1.Limiter_Check_FullMethodName: native.NewLane(e)})
 			c.LimiterClient = inLane{c.LimiterClient, weirv1.NewLimiterClient(conn)}
 			run(t, c)
 		})
@@ -76,13 +78,22 @@ func (c inLane) Check(ctx context.Context, in *weirv1.CheckRequest, o ...grpc.Ca
 
 func serveBy(t *testing.T, e *engine.Engine) client {
 	t.Helper()
+	conn := dial(t, func(g *grpc.Server) {
+		weirv1.RegisterLimiterServer(g, native.NewLimiter(e))
+		weirv1.RegisterAdminServer(g, native.NewAdmin(e))
+	})
+	return client{weirv1.NewLimiterClient(conn), weirv1.NewAdminClient(conn)}
+}
+
+// dial connects to a server of what is registered.
+func dial(t *testing.T, register func(g *grpc.Server)) *grpc.ClientConn {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := grpc.NewServer()
-	weirv1.RegisterLimiterServer(g, native.NewLimiter(e))
-	weirv1.RegisterAdminServer(g, native.NewAdmin(e))
+	register(g)
 	go func() { _ = g.Serve(l) }()
 	t.Cleanup(g.Stop)
 	conn, err := grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -90,7 +101,7 @@ func serveBy(t *testing.T, e *engine.Engine) client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	return client{weirv1.NewLimiterClient(conn), weirv1.NewAdminClient(conn)}
+	return conn
 }
 
 func dims(pairs ...string) []*weirv1.Dimension {
@@ -263,6 +274,61 @@ func TestBatchAnswersEachOnce(t *testing.T) {
 	}
 	if len(seen) != messages*each || allowed != 3 || failed != messages*each/100 {
 		t.Errorf("%d answers, %d allowed, %d failed", len(seen), allowed, failed)
+	}
+}
+
+// told is an engine and a Gatherer that note what they are told.
+type told struct {
+	*engine.Engine
+	events chan string
+}
+
+func (e told) Submit(r *weir.Request, d *weir.Decision, done func(error)) {
+	e.events <- "submit"
+	e.Engine.Submit(r, d, done)
+}
+
+func (e told) Gather()   { e.events <- "gather" }
+func (e told) Gathered() { e.events <- "gathered" }
+
+// The checks of one message are gathered, also when one is refused; a lone one waits
+// for nobody.
+func TestBatchIsGathered(t *testing.T) {
+	e := told{decider(t), make(chan string, 64)}
+	conn := dial(t, func(g *grpc.Server) {
+		weirv1.RegisterLimiterServer(g, native.NewLimiter(e).GatherBy(e))
+	})
+	s, err := weirv1.NewLimiterClient(conn).CheckBatch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := &weirv1.CheckRequest{Domain: "default", Dimensions: dims("tenant", "t")}
+	bad := &weirv1.CheckRequest{Domain: "default", Cost: -1}
+	for _, tc := range []struct {
+		checks []*weirv1.CheckRequest
+		want   string
+	}{
+		{[]*weirv1.CheckRequest{good}, "submit"},
+		{[]*weirv1.CheckRequest{good, good, good}, "gather submit submit submit gathered"},
+		{[]*weirv1.CheckRequest{bad, good}, "gather submit gathered"},
+	} {
+		if err := s.Send(&weirv1.CheckBatchRequest{Checks: tc.checks}); err != nil {
+			t.Fatal(err)
+		}
+		for left := len(tc.checks); left > 0; {
+			out, err := s.Recv()
+			if err != nil {
+				t.Fatal(err)
+			}
+			left -= len(out.GetResults())
+		}
+		var got []string
+		for range strings.Fields(tc.want) {
+			got = append(got, <-e.events)
+		}
+		if strings.Join(got, " ") != tc.want || len(e.events) > 0 {
+			t.Errorf("%d checks: %v and %d more, want %s", len(tc.checks), got, len(e.events), tc.want)
+		}
 	}
 }
 

@@ -58,8 +58,6 @@ const (
 	// floodWindow is what a 99th percentile is of. What the machine does to
 	// everybody for a moment is in few windows, what a flood does is in all.
 	floodWindow = 500 * time.Millisecond
-	// floodLasts is how long it does, and how long the others are looked at before.
-	floodLasts = 2 * time.Second
 )
 
 // flood has one tenant ask ten times as often as all others together.
@@ -78,11 +76,11 @@ func flood(t testing.TB, f form) *outcome {
 			tally.note(tenantOf(a.Key), a.Took, a.Decision, a.Err)
 		}
 	})
-	r.hold(floodLasts)
+	r.hold(f.flood)
 	whale := newRig(t, f, w)
 	before := r.mark("flood")
 	drowned, err := loadgen.Run(t.Context(), whale.client, loadgen.Load{
-		Rate: 10 * f.rate, For: floodLasts, Outstanding: 8192,
+		Rate: 10 * f.rate, For: f.flood, Outstanding: 8192,
 		Fill:     func(_ uint64, q *weir.Request) { fillKind("tight", 1<<42, q) },
 		Answered: func(a loadgen.Answer) { tally.note(tenant{"tight", 1 << 42}, a.Took, a.Decision, a.Err) },
 	})

@@ -21,6 +21,9 @@ type form struct {
 	warm   time.Duration // load before the fault
 	fault  time.Duration // how long a fault lasts that can be ended at will
 	after  time.Duration // load after it
+	// flood is how long a flood lasts, and how long the others are looked at before:
+	// the more windows, the less does the median of some owe to chance.
+	flood time.Duration
 	// many is the number of keys of the memory row.
 	many int
 }
@@ -38,11 +41,11 @@ const (
 var (
 	shortForm = form{
 		name: "short", seed: 1, rate: 400, keys: 40, slack: 50 * time.Millisecond, unfelt: 60 * time.Millisecond,
-		warm: 600 * time.Millisecond, fault: 800 * time.Millisecond, after: 800 * time.Millisecond, many: 8_000,
+		warm: 600 * time.Millisecond, fault: 800 * time.Millisecond, after: 800 * time.Millisecond, flood: 2 * time.Second, many: 8_000,
 	}
 	longForm = form{
 		name: "long", seed: 1, rate: 1000, keys: 60, slack: 5 * time.Millisecond, unfelt: deadline,
-		warm: 3 * time.Second, fault: 10 * time.Second, after: 5 * time.Second, many: 1_000_000,
+		warm: 3 * time.Second, fault: 10 * time.Second, after: 5 * time.Second, flood: 10 * time.Second, many: 1_000_000,
 	}
 )
 

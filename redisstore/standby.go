@@ -30,8 +30,12 @@ type standby struct {
 // more come together it waits to be woken: while it is, still more come.
 const fewAboard = 4
 
-// errNobody is why a flight is not sent whose items were all given up.
-var errNobody = errors.New("nobody waits for it")
+// Why a flight is not sent: its items were all given up; or to build it panicked,
+// which is then for its own goroutine to do, where nobody recovers it.
+var (
+	errNobody  = errors.New("nobody waits for it")
+	errUnbuilt = &notSentError{errors.New("it could not be built")}
+)
 
 // standLocked waits on standby, without the lock, until f is away and answered, or
 // something is to be done that only its goroutine can do, or nothing for long.
@@ -134,10 +138,14 @@ func (s *shard) depart(f *flight) {
 	if f == nil {
 		return
 	}
-	if f.stand.sent.err = s.send(f); f.stand.sent.err != nil || len(f.stand.sent.rest) > 0 {
-		f.stand.link.rouse()
-	}
-	f.stand.lead.Unlock()
+	f.stand.sent.err = errUnbuilt
+	defer func() {
+		if f.stand.sent.err != nil || len(f.stand.sent.rest) > 0 {
+			f.stand.link.rouse()
+		}
+		f.stand.lead.Unlock()
+	}()
+	f.stand.sent.err = s.send(f)
 }
 
 func (s *shard) send(f *flight) (err error) {

@@ -165,9 +165,9 @@ func (s *shard) send(f *flight) (err error) {
 // arrive is fly for a flight that another has sent.
 func (s *shard) arrive(f *flight) bool {
 	f.stand.lead.Lock() // it may not be quite done
-	f.stand.lead.Unlock()
 	n, l := f.stand.node, f.stand.link
 	f.stand.away, f.stand.node, f.stand.link = false, nil, nil
+	f.stand.lead.Unlock()
 	defer n.release()
 	if f.stand.sent.err == errNobody {
 		l.roused()

@@ -38,8 +38,8 @@ type Store interface {
 type Gatherer interface {
 	// Gather says that several batches are about to be submitted, without waiting
 	// in between: the store may keep those that came first until Gathered is
-	// called as often, and does not for long if many have come. Their deadlines
-	// hold all the same.
+	// called as often, and does not if many have come or others come much later.
+	// Their deadlines hold all the same.
 	Gather()
 	// Gathered ends what Gather began.
 	Gathered()

@@ -39,7 +39,7 @@ type shard struct {
 		ready   []*flight // those of them on standby
 		parked  int       // those that wait for work
 		called  bool      // one of these was woken, and has not looked yet
-		aloft   int       // flights between take and the end of fly
+		aloft   int       // flights between loadLocked and the end of fly or arrive
 		pace    pace
 		down    *weir.Error
 		closed  *weir.Error // why nothing may be queued any more
@@ -128,7 +128,7 @@ func (s *shard) run(i int) {
 	f := s.flights[i]
 	backoff := minBackoff
 	for s.take(f) {
-		ok := false
+		var ok bool
 		if f.stand.away {
 			ok = s.arrive(f)
 		} else {

@@ -24,6 +24,12 @@ func (n *sharedNode) use() {
 	n.mu.Unlock()
 }
 
+func (n *sharedNode) isRetired() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.mu.retired
+}
+
 func (n *sharedNode) release() {
 	n.mu.Lock()
 	n.mu.users--
@@ -113,14 +119,14 @@ func (s *shard) retire(n *sharedNode) {
 		s.linked.Store(false)
 	}
 	s.conn.Unlock()
-	s.mu.Lock()
-	s.dismissLocked(n)
-	s.mu.Unlock()
 	n.mu.Lock()
 	first := !n.mu.retired
 	n.mu.retired = true
 	idle := n.mu.users == 0
 	n.mu.Unlock()
+	s.mu.Lock()
+	s.dismissLocked(n)
+	s.mu.Unlock()
 	if first && idle {
 		n.dispose()
 	}

@@ -15,7 +15,7 @@ import (
 type standby struct {
 	node *sharedNode
 	link *link
-	away bool  // another has taken its items and sends them; guarded by the shard's mu
+	away bool  // another has taken its items and sends them; set with the shard's mu while it is ready
 	read error // what became of the waiting, once it is away
 
 	lead sync.Mutex // of who sends, until it has: it leaves what follows
@@ -43,11 +43,16 @@ func (s *shard) standLocked(f *flight) {
 	s.mu.Unlock()
 	ok := s.equip(f)
 	s.mu.Lock()
-	if !ok {
-		return
+	if ok {
+		s.awaitLocked(f)
 	}
+}
+
+// awaitLocked is standLocked for a flight that has its connection. The node may have
+// been left since: nobody dismisses a flight that is not ready yet.
+func (s *shard) awaitLocked(f *flight) {
 	err := error(nil)
-	if idle := s.mu.closed == nil && s.readyLocked() == 0; idle {
+	if s.mu.closed == nil && s.readyLocked() == 0 && !f.stand.node.isRetired() {
 		s.mu.ready = append(s.mu.ready, f)
 		s.mu.Unlock()
 		err = f.found.readFrom(f.stand.link)

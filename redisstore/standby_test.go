@@ -203,6 +203,41 @@ func TestStandbyLeaves(t *testing.T) {
 	}
 }
 
+// Nor does one stand by at a node that was left while it got ready.
+func TestStandbyIsTooLate(t *testing.T) {
+	srv := redistest.Start(t)
+	s := openAt(t, srv)
+	m := still(1000)
+	warm(t, s, srv)
+	sh := s.topo.Load().shards[0]
+	n, err := sh.acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := n.dial(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFlight(s)
+	f.stand.node, f.stand.link = n, newLink(l, n.limit) // as equip does
+	sh.leave()
+	sh.mu.Lock()
+	sh.awaitLocked(f)
+	sh.mu.Unlock()
+	if f.stand.away || f.stand.node != nil {
+		t.Error("it stood by")
+	}
+	eventually(t, "the node to be let go", func() error {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if n.mu.users > 0 {
+			return errors.New("it is in use")
+		}
+		return nil
+	})
+	admit(t, s, one("k", m))
+}
+
 // What has to be redirected is left to the flight itself, which is roused for it.
 func TestStandbyIsRousedForDeclared(t *testing.T) {
 	c := redistest.StartCluster(t, 3, 0)

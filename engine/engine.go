@@ -140,7 +140,9 @@ func (e *Engine) Set() *policy.Set {
 
 // Submit implements weir.AsyncChecker.
 func (e *Engine) Submit(r *weir.Request, d *weir.Decision, done func(error)) {
-	e.flows.Get().(*flow).submit(r, d, done)
+	f := e.flows.Get().(*flow)
+	f.begin(r, d, done)
+	f.run()
 }
 
 // Check implements weir.Checker.

@@ -26,8 +26,13 @@ type flow struct {
 	hint   uint64 // see prompt
 	inside bool   // passed the gate, and has not left
 	told   bool   // the hook was told
-	ask    stage.Ask
-	hints  []stage.Hint
+
+	prepared bool // resolve is done, with this result: see Seat
+	early    error
+	broken   any
+
+	ask   stage.Ask
+	hints []stage.Hint
 
 	plan     policy.Plan
 	batch    weir.Batch // of one entry
@@ -35,21 +40,26 @@ type flow struct {
 }
 
 func newFlow(e *Engine) *flow {
-	f := &flow{engine: e, waiter: waiter{wake: make(chan struct{}, 1)}}
+	f := new(flow)
+	f.init(e)
+	return f
+}
+
+func (f *flow) init(e *Engine) {
+	f.engine, f.waiter.wake = e, make(chan struct{}, 1)
 	f.plan.Turn = rand.Uint64()
 	f.batch.Entries = make([]weir.Entry, 1)
 	f.complete = f.answered
 	if e.backstop != nil {
 		f.batch.Soon = f.soon
 	}
-	return f
 }
 
 func (f *flow) begin(r *weir.Request, d *weir.Decision, done func(error)) {
 	f.req, f.dec, f.done = r, d, done
 	f.began, f.anchor = f.engine.clock.now()
 	f.took = 0
-	f.ask.Entry, f.inside, f.told = nil, false, false
+	f.ask.Entry, f.inside, f.told, f.prepared, f.hint = nil, false, false, false, 0
 	f.under = f.engine.loaded.Load()
 	// Not in one literal: that would be made elsewhere, and copied.
 	charges, matched := d.Charges[:0], d.Matched[:0]
@@ -91,19 +101,35 @@ func (f *flow) decide() (decided bool, err error) {
 	return decided, err
 }
 
-// prepare resolves the request. It returns true when there is nothing to ask
-// the store.
-func (f *flow) prepare() (decided bool, err error) {
+// resolve finds out what the request is charged.
+func (f *flow) resolve() error {
 	if f.under == nil {
-		return true, notReady()
+		return notReady()
 	}
 	f.dec.PolicyVersion, f.dec.SetSerial = f.under.set.Version(), f.under.serial
 	f.plan.Now, f.plan.Ring = f.dec.At, f.engine.ring()
 	if err := f.under.set.Resolve(f.req, &f.plan); err != nil {
-		return true, err
+		return err
 	}
-	if e := f.engine; e.prompt != nil && e.local == nil {
-		f.expect()
+	if e := f.engine; e.prompt != nil && e.local == nil && len(f.plan.Charges) == 1 {
+		f.hint = e.prompt.Expect(f.plan.Charges[0].Key)
+	}
+	return nil
+}
+
+// fetch has the memory fetched of the store's only key.
+func (f *flow) fetch() { f.engine.prompt.Fetch(f.plan.Charges[0].Key, f.hint) }
+
+// prepare resolves the request, if that was not done. It returns true when there
+// is nothing to ask the store.
+func (f *flow) prepare() (decided bool, err error) {
+	if f.prepared {
+		err = f.resume()
+	} else if err = f.resolve(); f.hint != 0 {
+		f.fetch()
+	}
+	if err != nil {
+		return true, err
 	}
 	f.describe()
 	if f.forced() {
@@ -136,14 +162,6 @@ func (f *flow) prepare() (decided bool, err error) {
 		f.batch.Deadline = f.deadline()
 	}
 	return false, nil
-}
-
-// expect tells the store of the key that it is about to be asked for.
-func (f *flow) expect() {
-	f.hint = 0
-	if len(f.plan.Charges) == 1 {
-		f.hint = f.engine.prompt.Expect(f.plan.Charges[0].Key)
-	}
 }
 
 // deadline is the earliest of the engine's, the rules' and the request's.

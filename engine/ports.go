@@ -10,8 +10,10 @@ import (
 // prompt is a store that nobody waits for: it needs no callback.
 type prompt interface {
 	// Expect is told of the key of a batch that comes soon and has no other, so
-	// that memory is fetched meanwhile. DecideNow is given what it returned.
+	// that memory is fetched meanwhile. DecideNow is given what it returned, and so
+	// is Fetch, unless that is 0: the time to fetch what the first memory led to.
 	Expect(key string) (hint uint64)
+	Fetch(key string, hint uint64)
 	// DecideNow is weir.Store's Submit, done when it returns. at is the time since
 	// Started; hint is 0 for a batch that was not expected.
 	DecideNow(b *weir.Batch, at time.Duration, hint uint64)

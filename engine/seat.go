@@ -5,13 +5,57 @@ import "github.com/weirlimit/weir"
 // Seat is Submit for who has memory for each request anyway, and one request at a
 // time: the next may follow as soon as the one before is called back. It has the
 // engine's memory with it, so that none is looked for and given back.
-func (e *Engine) Seat() func(r *weir.Request, d *weir.Decision, done func(error)) {
-	f := newFlow(e)
-	f.seated = true
-	return f.submit
+//
+// A request takes three steps, Prepare, Fetch and Run, so that those of requests
+// that came together can be taken by turns: all wait for their memory at once, and
+// not one after the other.
+type Seat = interface {
+	// Prepare finds out what r is charged. Nothing is decided: Run follows.
+	Prepare(r *weir.Request, d *weir.Decision, done func(error))
+	// Fetch has the memory fetched that Run needs.
+	Fetch()
+	// Run decides, and calls done, before it returns or later.
+	Run()
 }
 
-func (f *flow) submit(r *weir.Request, d *weir.Decision, done func(error)) {
-	f.begin(r, d, done)
-	f.run()
+// Seat makes a seat.
+func (e *Engine) Seat() Seat {
+	s := new(seat)
+	s.init(e)
+	s.seated = true
+	return s
+}
+
+type seat struct{ flow }
+
+// Prepare implements Seat.
+func (s *seat) Prepare(r *weir.Request, d *weir.Decision, done func(error)) {
+	s.begin(r, d, done)
+	s.prepared = true
+	defer func() {
+		if p := recover(); p != nil {
+			s.broken = p
+		}
+	}()
+	s.early = s.resolve()
+}
+
+// Fetch implements Seat.
+func (s *seat) Fetch() {
+	if s.hint != 0 {
+		s.fetch()
+	}
+}
+
+// Run implements Seat.
+func (s *seat) Run() { s.run() }
+
+// resume is resolve for who has been prepared.
+func (f *flow) resume() error {
+	err, p := f.early, f.broken
+	f.early, f.broken = nil, nil
+	if p != nil {
+		panic(p) // where it is answered
+	}
+	return err
 }

@@ -53,16 +53,26 @@ func (s *Store) ChargeNow(c *weir.Charge, at time.Duration, deadline time.Time, 
 	return true, s.decidePlain(c, now, hint, o)
 }
 
-// Expect says that a batch with this key alone comes soon: the memory that it
-// needs is fetched meanwhile. What it returns is to be given to DecideNow.
+// Expect says that a batch with this key alone comes soon: the memory that leads
+// to its cell is fetched meanwhile. What it returns is to be given to Fetch and to
+// DecideNow.
 func (s *Store) Expect(text string) (hint uint64) {
 	if len(text) > maxStored {
 		return 0
 	}
 	hash := maphash.String(s.seed, text)
-	n := tableOf(len(text))
-	p := &s.shardOf(hash).spots[n]
-	home := uint64(uint32(hash)) * uint64(p.slots.Load()) >> 32
-	prefetch.Lines(p.cells.Load() + uintptr(home)*uintptr(cellSizeOf(n)))
+	sh, n := s.shardOf(hash), tableOf(len(text))
+	prefetch.Lines(uintptr(unsafe.Pointer(&sh.spots[n])))
+	prefetch.Lines(uintptr(unsafe.Pointer(sh)))
+	prefetch.Lines(uintptr(unsafe.Pointer(&sh.tables[n])))
 	return hash
+}
+
+// Fetch is the second half of Expect: it has the cell fetched. Between the two is
+// time for the first halves of others, so that many wait for their memory at once.
+func (s *Store) Fetch(text string, hint uint64) {
+	n := tableOf(len(text))
+	p := &s.shardOf(hint).spots[n]
+	home := uint64(uint32(hint)) * uint64(p.slots.Load()) >> 32
+	prefetch.Lines(p.cells.Load() + uintptr(home)*uintptr(cellSizeOf(n)))
 }

@@ -88,19 +88,28 @@ func (f *engineFlags) corked(h weir.Hooks, cork **fastlane.Cork) weir.Hooks {
 func (t *doorTLS) lanes(methods map[string]unary.Method) map[string]fastlane.Handler {
 	all := make(map[string]fastlane.Handler, len(methods))
 	for name, m := range methods {
-		all[name] = fastlane.HandlerFunc(func(c *fastlane.Call, msg []byte) { m.Serve(c, msg) })
+		all[name] = lane{m}
 		if t.exempt && !strings.HasPrefix(name, healthService) {
-			next := all[name]
-			all[name] = fastlane.HandlerFunc(func(c *fastlane.Call, msg []byte) {
-				if !tlsfile.HasClient(c.TLS()) {
-					c.Fail(codes.Unauthenticated, noClient)
-					return
-				}
-				next.Serve(c, msg)
-			})
+			all[name] = securedLane{m}
 		}
 	}
 	return all
+}
+
+// lane is a method as the fast lane knows it.
+type lane struct{ method unary.Method }
+
+func (l lane) Take(c *fastlane.Call, msg []byte) fastlane.Step { return l.method.Take(c, msg) }
+
+// securedLane is one for callers with a certificate.
+type securedLane struct{ method unary.Method }
+
+func (l securedLane) Take(c *fastlane.Call, msg []byte) fastlane.Step {
+	if !tlsfile.HasClient(c.TLS()) {
+		c.Fail(codes.Unauthenticated, noClient)
+		return nil
+	}
+	return l.method.Take(c, msg)
 }
 
 // sayEncodings has answers to requests in a compression say which are known, as

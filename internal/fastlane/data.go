@@ -131,6 +131,6 @@ func (cn *conn) endRequestLocked(c *Call, p []byte) error {
 		return nil
 	}
 	c.served, c.received = true, cn.now
-	cn.due = append(cn.due, due{c, p[grpcPrefixLen:]})
+	cn.due = append(cn.due, due{call: c, msg: p[grpcPrefixLen:]})
 	return nil
 }

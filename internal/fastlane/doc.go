@@ -12,7 +12,7 @@
 //
 // # How
 //
-//	read ─► frames ─► HPACK ─► Calls ─► Handler.Serve of each
+//	read ─► frames ─► HPACK ─► Calls ─► Handler.Take of some, and their steps
 //	                   │                 │ now        │ later, from any goroutine
 //	                   │                 ▼            ▼
 //	                   │             out buffer ◄── Call.Reply, Call.Fail

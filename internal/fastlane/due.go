@@ -12,11 +12,16 @@ import (
 type due struct {
 	call *Call
 	msg  []byte // part of what was read, or the call's own
+	step Step   // what is left to do, once it was taken
 }
 
 // mostDue is how many calls may wait for the frames behind them: all but the
 // first read of a busy connection has fewer.
 const mostDue = 64
+
+// abreast is how many of them are served by turns: so many can wait for their
+// memory at once, and all that is held for them stays in the nearest cache.
+const abreast = 8
 
 // serveDueLocked calls the handlers of what is due, unlocked, and takes the
 // answers that were given at once.
@@ -32,8 +37,13 @@ func (cn *conn) serveDueLocked() {
 	if gatherer != nil {
 		gatherer.Gather()
 	}
-	for from := 0; from < len(cn.due); {
-		from = cn.serveFrom(from)
+	for from := 0; from < len(cn.due); from += abreast {
+		some := cn.due[from:min(from+abreast, len(cn.due))]
+		for _, turn := range [...]turn{taking, fetching, running} {
+			for next := 0; next < len(some); {
+				next = cn.serveFrom(some, next, turn)
+			}
+		}
 	}
 	if gatherer != nil {
 		gatherer.Gathered()
@@ -48,22 +58,43 @@ func (cn *conn) serveDueLocked() {
 	cn.due = cn.due[:0]
 }
 
-// serveFrom calls handlers, up to the first that panics, and returns which is
-// next.
-func (cn *conn) serveFrom(from int) (next int) {
+// turn is what is done for one call after the other.
+type turn uint8
+
+const (
+	taking turn = iota
+	fetching
+	running
+)
+
+// serveFrom does it from one call on, up to the first whose handler panics, and
+// returns which is next.
+func (cn *conn) serveFrom(some []due, from int, t turn) (next int) {
 	next = from
 	defer func() {
 		if v := recover(); v != nil {
-			cn.panicked(cn.due[next].call, v)
+			cn.panicked(some[next].call, v)
+			some[next].step = nil
 			next++
 		}
 	}()
-	for ; next < len(cn.due); next++ {
-		d := &cn.due[next]
-		d.call.handler.Serve(d.call, d.msg)
-		// Who answers after this takes the lock.
-		if d.call.turn.Load() == serving {
-			d.call.turn.CompareAndSwap(serving, returned)
+	for ; next < len(some); next++ {
+		d := &some[next]
+		switch t {
+		case taking:
+			d.step = d.call.handler.Take(d.call, d.msg)
+		case fetching:
+			if d.step != nil {
+				d.step.Fetch()
+			}
+		default:
+			if d.step != nil {
+				d.step.Run()
+			}
+			// Who answers after this takes the lock.
+			if d.call.turn.Load() == serving {
+				d.call.turn.CompareAndSwap(serving, returned)
+			}
 		}
 	}
 	return next

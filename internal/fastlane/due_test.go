@@ -2,6 +2,7 @@ package fastlane
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -119,6 +120,90 @@ func (p *peer) outcomes(n int) map[uint32]string {
 		}
 	}
 	return ends
+}
+
+// steps tells which of its steps is taken, and panics in one if it is asked to.
+type steps struct{ told chan string }
+
+type step struct {
+	of   *steps
+	call *Call
+	text string
+}
+
+func (s *steps) Take(c *Call, msg []byte) Step {
+	x := &step{s, c, string(msg)}
+	if x.tell("take"); x.text == "answered" {
+		c.Reply(append(c.Buffer(), msg...))
+		return nil
+	}
+	return x
+}
+
+func (x *step) Fetch() { x.tell("fetch") }
+
+func (x *step) Run() {
+	x.tell("run")
+	x.call.Reply(append(x.call.Buffer(), x.text...))
+}
+
+func (x *step) tell(what string) {
+	x.of.told <- what + " " + x.text
+	if x.text == "panic in "+what {
+		panic(x.text)
+	}
+}
+
+// Calls that were read together take their steps by turns, some at a time. Who
+// panics in one takes no other and is answered, and so is everybody else.
+func TestByTurns(t *testing.T) {
+	told := make(chan string, 4*mostDue)
+	panics := make(chan any, 16)
+	_, addr := start(t, Options{
+		Methods: map[string]Handler{echoPath: &steps{told: told}},
+		Hooks:   Hooks{Panicked: func(v any, _ []byte) { panics <- v }},
+	})
+	p := newPeer(t, addr)
+	texts := []string{"a", "answered", "panic in take", "panic in fetch", "panic in run", "b"}
+	for len(texts) < abreast {
+		texts = append(texts, "c")
+	}
+	texts = append(texts, "d", "e") // a part of their own
+	var batch []byte
+	want := make(map[uint32]string)
+	for i, text := range texts {
+		id := uint32(2*i + 1)
+		block, m := p.block(usual(echoPath)...), message(text)
+		batch = append(appendFrame(batch, len(block), frameHeaders, flagEndHeaders, id), block...)
+		batch = append(appendFrame(batch, len(m), frameData, flagEndStream, id), m...)
+		want[id] = "0 " + text
+		if strings.HasPrefix(text, "panic") {
+			want[id] = "13 "
+		}
+	}
+	p.raw(batch)
+	if got := p.outcomes(len(texts)); !maps.Equal(got, want) {
+		t.Errorf("answered %v, want %v", got, want)
+	}
+	var order []string
+	for _, some := range [][]string{texts[:abreast], texts[abreast:]} {
+		for _, what := range []string{"take", "fetch", "run"} {
+			for _, text := range some {
+				over := text == "answered" || text == "panic in take" || text == "panic in fetch" && what == "run"
+				if what == "take" || !over {
+					order = append(order, what+" "+text)
+				}
+			}
+		}
+	}
+	for i, w := range order {
+		if got := <-told; got != w {
+			t.Errorf("%d: %q, want %q", i, got, w)
+		}
+	}
+	if len(told) != 0 || len(panics) != 3 {
+		t.Errorf("%d more steps, %d panics told", len(told), len(panics))
+	}
 }
 
 // tellGatherer is told of calls that were read together.

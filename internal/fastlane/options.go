@@ -8,20 +8,33 @@ import (
 
 // Handler answers the calls of one unary method.
 //
-// Serve must not block: the other calls of the connection wait behind it. It
-// answers by c.Reply or c.Fail exactly once, before it returns or later, from
-// any goroutine. After that c belongs to another call. msg is the message
-// without gRPC's prefix and is valid until Serve returns: copy what is needed
-// longer.
+// Take begins with a call, and returns what is left to do for it, nil if that is
+// nothing. Neither it nor its Step may block: the other calls of the connection
+// wait behind them. The call is answered by c.Reply or c.Fail exactly once, before
+// they return or later, from any goroutine. After that c belongs to another call.
+// msg is the message without gRPC's prefix and is valid until Take returns: copy
+// what is needed longer.
 type Handler interface {
-	Serve(c *Call, msg []byte)
+	Take(c *Call, msg []byte) Step
 }
 
-// HandlerFunc is a function as a Handler.
+// Step is what is left to do for a call that was taken. Calls that were read
+// together are served by turns: some are taken, then Fetch is called of each, and
+// then Run. Who is asked can so have the memory fetched that Run needs, of all of
+// them at once. It is an alias: a Handler's step may be any that has these methods.
+type Step = interface {
+	Fetch()
+	Run()
+}
+
+// HandlerFunc is a function as a Handler: it does all at once.
 type HandlerFunc func(c *Call, msg []byte)
 
-// Serve implements Handler.
-func (f HandlerFunc) Serve(c *Call, msg []byte) { f(c, msg) }
+// Take implements Handler.
+func (f HandlerFunc) Take(c *Call, msg []byte) Step {
+	f(c, msg)
+	return nil
+}
 
 // Gatherer is told of calls that were read together: Gather before the first
 // handler is called, Gathered after the last has returned.

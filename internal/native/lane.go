@@ -29,7 +29,7 @@ var _ unary.Method = (*Lane)(nil)
 func NewLane(engine weir.AsyncChecker) *Lane {
 	l := &Lane{}
 	l.calls.New = func() any {
-		x := &laneCall{lane: l, submit: unary.Seat(engine)}
+		x := &laneCall{lane: l, seat: unary.SeatOf(engine)}
 		x.done = x.answered
 		return x
 	}
@@ -46,28 +46,29 @@ type laneCall struct {
 	dec  weir.Decision
 	done func(error)
 
-	submit unary.Submit // of this call only
+	seat unary.Seat // of this call only
 }
 
-// Serve implements unary.Method.
-func (l *Lane) Serve(c unary.Call, msg []byte) {
+// Take implements unary.Method.
+func (l *Lane) Take(c unary.Call, msg []byte) unary.Step {
 	x := l.calls.Get().(*laneCall)
 	x.text = append(x.text[:0], msg...)
 	if err := x.in.Scan(pbwire.View(x.text)); err != nil {
 		unary.RefuseMessage(c, err)
 		x.free()
-		return
+		return nil
 	}
 	if err := wire.Check(&x.in.Message, &x.req, c.Received()); err != nil {
 		unary.Refuse(c, err)
 		x.free()
-		return
+		return nil
 	}
 	if at := c.Deadline(); !at.IsZero() && (x.req.Deadline.IsZero() || at.Before(x.req.Deadline)) {
 		x.req.Deadline = at
 	}
 	x.call = c
-	x.submit(&x.req, &x.dec, x.done)
+	x.seat.Prepare(&x.req, &x.dec, x.done)
+	return x.seat
 }
 
 func (x *laneCall) answered(err error) {

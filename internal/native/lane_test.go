@@ -16,6 +16,7 @@ import (
 	"github.com/weirlimit/weir/internal/enginetest"
 	"github.com/weirlimit/weir/internal/native"
 	"github.com/weirlimit/weir/internal/obs"
+	"github.com/weirlimit/weir/internal/unary"
 	"github.com/weirlimit/weir/internal/unarytest"
 )
 
@@ -189,7 +190,7 @@ func TestLaneKeepsWhatIsAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	call := new(unarytest.Bare)
-	native.NewLane(c).Serve(call, msg)
+	unary.Serve(native.NewLane(c), call, msg)
 	clear(msg)
 	if later(); call.Code != codes.OK || len(call.Message) == 0 {
 		t.Errorf("%v, %x", call.Code, call.Message)
@@ -247,7 +248,7 @@ func TestLaneDoesNotAllocate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := testing.AllocsPerRun(1000, func() { lane.Serve(call, b) }); n != 0 || call.Code != codes.OK || len(call.Message) == 0 {
+		if n := testing.AllocsPerRun(1000, func() { unary.Serve(lane, call, b) }); n != 0 || call.Code != codes.OK || len(call.Message) == 0 {
 			t.Errorf("%s: %v allocations a call; %v", name, n, call.Code)
 		}
 	}
@@ -261,7 +262,7 @@ func BenchmarkLane(b *testing.B) {
 	msg, _ := proto.Marshal(benched)
 	b.ReportAllocs()
 	for b.Loop() {
-		lane.Serve(call, msg)
+		unary.Serve(lane, call, msg)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 // Lane is ShouldRateLimit from bytes to bytes: the same answers as Server's, to
 // the same requests, with no message in between, no goroutine and no allocation.
 //
-//	Serve -> copy -> scan -> request -> Submit ... answered -> appendResponse -> Reply
+//	Take -> copy -> scan -> request -> Prepare; Fetch; Run ... answered -> appendResponse -> Reply
 //
 // The texts of a request are parts of the copy, and so are those of the
 // weir.Request: whoever is asked must not keep them, as weir.AsyncChecker and
@@ -27,7 +27,7 @@ var _ unary.Method = (*Lane)(nil)
 func NewLane(s *Server, engine weir.AsyncChecker) *Lane {
 	l := &Lane{server: s}
 	l.calls.New = func() any {
-		x := &laneCall{lane: l, submit: unary.Seat(engine)}
+		x := &laneCall{lane: l, seat: unary.SeatOf(engine)}
 		x.done = x.answered
 		return x
 	}
@@ -44,25 +44,26 @@ type laneCall struct {
 	dec  weir.Decision
 	done func(error)
 
-	submit unary.Submit // of this call only
+	seat unary.Seat // of this call only
 }
 
-// Serve implements unary.Method.
-func (l *Lane) Serve(c unary.Call, msg []byte) {
+// Take implements unary.Method.
+func (l *Lane) Take(c unary.Call, msg []byte) unary.Step {
 	x := l.calls.Get().(*laneCall)
 	x.text = append(x.text[:0], msg...)
 	if err := x.in.scan(pbwire.View(x.text)); err != nil {
 		unary.RefuseMessage(c, err)
 		x.free()
-		return
+		return nil
 	}
 	if err := l.server.request(&x.in, &x.req); err != nil {
 		unary.Refuse(c, err)
 		x.free()
-		return
+		return nil
 	}
 	x.call, x.req.Deadline = c, c.Deadline()
-	x.submit(&x.req, &x.dec, x.done)
+	x.seat.Prepare(&x.req, &x.dec, x.done)
+	return x.seat
 }
 
 func (x *laneCall) answered(err error) {

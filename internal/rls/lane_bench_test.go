@@ -15,6 +15,7 @@ import (
 	"github.com/weirlimit/weir/engine"
 	"github.com/weirlimit/weir/internal/obs"
 	"github.com/weirlimit/weir/internal/rls"
+	"github.com/weirlimit/weir/internal/unary"
 	"github.com/weirlimit/weir/internal/unarytest"
 	"github.com/weirlimit/weir/memstore"
 	"github.com/weirlimit/weir/policy"
@@ -70,7 +71,7 @@ func TestLaneDoesNotAllocate(t *testing.T) {
 	for name, o := range map[string]rls.Options{"plain": {}, "headers": {Headers: rls.Headers{Enabled: true}}, "metadata": {Metadata: true}} {
 		lane, call := rls.NewLane(rls.New(e, o), e), &unarytest.Bare{}
 		for which, b := range asks(t) {
-			if n := testing.AllocsPerRun(1000, func() { lane.Serve(call, b) }); n != 0 || call.Code != codes.OK || len(call.Message) == 0 {
+			if n := testing.AllocsPerRun(1000, func() { unary.Serve(lane, call, b) }); n != 0 || call.Code != codes.OK || len(call.Message) == 0 {
 				t.Errorf("%s, %s: %v allocations a call; %v %x", name, which, n, call.Code, call.Message)
 			}
 		}
@@ -86,7 +87,7 @@ func BenchmarkLane(b *testing.B) {
 		b.Run(n, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				lane.Serve(call, msg)
+				unary.Serve(lane, call, msg)
 			}
 		})
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/weirlimit/weir/engine"
 	"github.com/weirlimit/weir/internal/pbwire"
 	"github.com/weirlimit/weir/internal/rls"
+	"github.com/weirlimit/weir/internal/unary"
 	"github.com/weirlimit/weir/internal/unarytest"
 	"github.com/weirlimit/weir/memstore"
 	"github.com/weirlimit/weir/policy"
@@ -217,7 +218,7 @@ func TestLaneKeepsWhatIsAsked(t *testing.T) {
 	}}
 	msg := marshal(t, &pb.RateLimitRequest{Domain: "test", Descriptors: []*common.RateLimitDescriptor{d("tenant", "a")}})
 	call := new(unarytest.Bare)
-	rls.NewLane(rls.New(c, rls.Options{}), c).Serve(call, msg)
+	unary.Serve(rls.NewLane(rls.New(c, rls.Options{}), c), call, msg)
 	clear(msg)
 	if later(); call.Code != codes.OK || len(call.Message) == 0 {
 		t.Errorf("%v, %x", call.Code, call.Message)

@@ -23,9 +23,26 @@ type Call interface {
 	Fail(code codes.Code, message string)
 }
 
-// Method serves one method. msg is valid until Serve returns.
+// Method serves one method. Take begins with a call, and returns what is left to
+// do for it, nil if that is nothing. msg is valid until Take returns.
 type Method interface {
-	Serve(c Call, msg []byte)
+	Take(c Call, msg []byte) Step
+}
+
+// Step is what is left to do for a call: Fetch has the memory fetched that Run
+// needs. Those of calls that came together are called by turns, so that all wait
+// for their memory at once.
+type Step = interface {
+	Fetch()
+	Run()
+}
+
+// Serve has m serve one call from beginning to end.
+func Serve(m Method, c Call, msg []byte) {
+	if s := m.Take(c, msg); s != nil {
+		s.Fetch()
+		s.Run()
+	}
 }
 
 // Refuse answers with an error of weir's.

@@ -25,8 +25,13 @@ func (h *Health) Set(serving bool) { h.serving.Store(serving) }
 
 var errUTF8 = errors.New("string field contains invalid UTF-8")
 
-// Serve implements Method.
-func (h *Health) Serve(c Call, msg []byte) {
+// Take implements Method.
+func (h *Health) Take(c Call, msg []byte) Step {
+	h.answer(c, msg)
+	return nil
+}
+
+func (h *Health) answer(c Call, msg []byte) {
 	service := ""
 	r := pbwire.Read(pbwire.View(msg)) // nothing of it is kept
 	for r.Next() {

@@ -2,17 +2,35 @@ package unary
 
 import "github.com/weirlimit/weir"
 
-// Submit is weir.AsyncChecker's.
-type Submit func(r *weir.Request, d *weir.Decision, done func(error))
-
-// Seat is how one request at a time is submitted to engine: with memory of its
-// own, where the engine has seats.
-func Seat(engine weir.AsyncChecker) Submit {
-	e, ok := engine.(interface {
-		Seat() func(r *weir.Request, d *weir.Decision, done func(error))
-	})
-	if !ok {
-		return engine.Submit
-	}
-	return e.Seat()
+// Seat is where one request at a time is decided, in steps: that of an engine
+// that has such, see engine.Seat. It is an alias, so that neither need know the
+// other.
+type Seat = interface {
+	Prepare(r *weir.Request, d *weir.Decision, done func(error))
+	Fetch()
+	Run()
 }
+
+// SeatOf makes a seat, with memory of its own where the engine has seats.
+func SeatOf(engine weir.AsyncChecker) Seat {
+	if e, ok := engine.(interface{ Seat() Seat }); ok {
+		return e.Seat()
+	}
+	return &stool{engine: engine}
+}
+
+// stool is a seat of an engine that has none.
+type stool struct {
+	engine weir.AsyncChecker
+	r      *weir.Request
+	d      *weir.Decision
+	done   func(error)
+}
+
+func (s *stool) Prepare(r *weir.Request, d *weir.Decision, done func(error)) {
+	s.r, s.d, s.done = r, d, done
+}
+
+func (*stool) Fetch() {}
+
+func (s *stool) Run() { s.engine.Submit(s.r, s.d, s.done) }

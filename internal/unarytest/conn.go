@@ -52,9 +52,13 @@ func (c *Conn) Send(ctx context.Context, m unary.Method, msg []byte) ([]byte, er
 	call := &Call{t: c.t, answered: make(chan struct{})}
 	call.deadline, _ = ctx.Deadline()
 	own := append([]byte(nil), msg...)
-	m.Serve(call, own)
+	step := m.Take(call, own)
 	for i := range own {
 		own[i] ^= 0xff // it was valid until now
+	}
+	if step != nil {
+		step.Fetch()
+		step.Run()
 	}
 	select {
 	case <-call.answered:

@@ -23,7 +23,7 @@ func Listen(t testing.TB, methods map[string]unary.Method) *grpc.ClientConn {
 		},
 	}
 	for path, m := range methods {
-		o.Methods[path] = fastlane.HandlerFunc(func(c *fastlane.Call, msg []byte) { m.Serve(c, msg) })
+		o.Methods[path] = handler{m}
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -45,3 +45,7 @@ func Listen(t testing.TB, methods map[string]unary.Method) *grpc.ClientConn {
 	t.Cleanup(func() { _ = conn.Close() })
 	return conn
 }
+
+type handler struct{ method unary.Method }
+
+func (h handler) Take(c *fastlane.Call, msg []byte) fastlane.Step { return h.method.Take(c, msg) }

@@ -27,6 +27,9 @@ type flow struct {
 	inside bool   // passed the gate, and has not left
 	told   bool   // the hook was told
 
+	serial uint32 // of the set that the plan is by
+	hinted bool   // hints are the plan's
+
 	prepared bool // resolve is done, with this result: see Seat
 	early    error
 	broken   any
@@ -64,6 +67,9 @@ func (f *flow) begin(r *weir.Request, d *weir.Decision, done func(error)) {
 	// Not in one literal: that would be made elsewhere, and copied.
 	charges, matched := d.Charges[:0], d.Matched[:0]
 	*d = weir.Decision{}
+	if f.under != nil {
+		d.PolicyVersion, d.SetSerial = f.under.set.Version(), f.under.serial
+	}
 	d.At, d.Charges, d.Matched, d.RuleIndex = f.anchor.micros(f.began), charges, matched, -1
 }
 
@@ -103,18 +109,24 @@ func (f *flow) decide() (decided bool, err error) {
 
 // resolve finds out what the request is charged.
 func (f *flow) resolve() error {
+	f.plan.Lasting, f.hinted = false, false
 	if f.under == nil {
 		return notReady()
 	}
-	f.dec.PolicyVersion, f.dec.SetSerial = f.under.set.Version(), f.under.serial
+	f.serial = f.under.serial
 	f.plan.Now, f.plan.Ring = f.dec.At, f.engine.ring()
 	if err := f.under.set.Resolve(f.req, &f.plan); err != nil {
 		return err
 	}
+	f.expect()
+	return nil
+}
+
+// expect tells the store of the only key that it is about to be asked for.
+func (f *flow) expect() {
 	if e := f.engine; e.prompt != nil && e.local == nil && len(f.plan.Charges) == 1 {
 		f.hint = e.prompt.Expect(f.plan.Charges[0].Key)
 	}
-	return nil
 }
 
 // fetch has the memory fetched of the store's only key.

@@ -12,6 +12,10 @@ import "github.com/weirlimit/weir"
 type Seat = interface {
 	// Prepare finds out what r is charged. Nothing is decided: Run follows.
 	Prepare(r *weir.Request, d *weir.Decision, done func(error))
+	// Again is Prepare for a request that says the same as the one before, but for
+	// its deadline: one key that is asked for all the time need not be looked up
+	// each time.
+	Again(r *weir.Request, d *weir.Decision, done func(error))
 	// Fetch has the memory fetched that Run needs.
 	Fetch()
 	// Run decides, and calls done, before it returns or later.
@@ -31,13 +35,33 @@ type seat struct{ flow }
 // Prepare implements Seat.
 func (s *seat) Prepare(r *weir.Request, d *weir.Decision, done func(error)) {
 	s.begin(r, d, done)
+	s.resolveAhead(false)
+}
+
+// Again implements Seat.
+func (s *seat) Again(r *weir.Request, d *weir.Decision, done func(error)) {
+	s.begin(r, d, done)
+	s.resolveAhead(s.lasts())
+}
+
+// resolveAhead is resolve, of which Run is told what came of it.
+func (s *seat) resolveAhead(known bool) {
 	s.prepared = true
 	defer func() {
 		if p := recover(); p != nil {
 			s.broken = p
 		}
 	}()
-	s.early = s.resolve()
+	if known {
+		s.expect()
+	} else {
+		s.early = s.resolve()
+	}
+}
+
+// lasts tells whether the plan that was made last is the same request's again.
+func (f *flow) lasts() bool {
+	return f.plan.Lasting && f.under != nil && f.under.serial == f.serial
 }
 
 // Fetch implements Seat.

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/engine"
 	"github.com/weirlimit/weir/memstore"
+	"github.com/weirlimit/weir/policy"
 )
 
 // later answers from a goroutine of its own.
@@ -170,4 +172,84 @@ policies:
 	if panics.Load() != 1 {
 		t.Errorf("%d panics counted", panics.Load())
 	}
+}
+
+// envoySet is a set of one file of Envoy's format, whose plans last.
+func envoySet(t *testing.T, limit string) *policy.Set {
+	t.Helper()
+	f, problems := policy.ParseEnvoy("test.yaml", []byte("domain: default\ndescriptors: [{key: tenant, rate_limit: {unit: day, requests_per_unit: "+limit+"}}]"))
+	if policy.HasErrors(problems) {
+		t.Fatal(problems)
+	}
+	set, problems := policy.Compile([]*policy.File{{Name: "test.yaml", Envoy: f}}, policy.Options{})
+	if set == nil || policy.HasErrors(problems) {
+		t.Fatal(problems)
+	}
+	return set
+}
+
+// A request that says the same as the one before is decided like any other: by
+// the set, the switch and the stages of the moment, whatever came of the last.
+func TestSeatAgain(t *testing.T) {
+	e, r := staged(t, memstore.New(), twoRules)
+	e.Swap(envoySet(t, "4"))
+	seat := e.Seat()
+	var d weir.Decision
+	decide := func(step func(*weir.Request, *weir.Decision, func(error)), tenant string) {
+		t.Helper()
+		answered := false
+		step(ask("tenant", tenant), &d, func(err error) {
+			if answered = true; err != nil {
+				t.Error(err)
+			}
+		})
+		seat.Fetch()
+		if seat.Run(); !answered {
+			t.Fatal("not answered")
+		}
+	}
+	known := func(tenant string) {
+		t.Helper()
+		got := slices.Clone(r.hints)
+		check(t, e, ask("tenant", tenant))
+		if len(got) != 1 || got[0] != r.hints[0] {
+			t.Errorf("stages were told %+v of %s, want %+v", got, tenant, r.hints)
+		}
+	}
+	is := func(verdict weir.Verdict, source weir.Source, limit int64) {
+		t.Helper()
+		if d.Verdict != verdict || d.Source != source || d.Limit.Count != limit || d.PolicyVersion != e.Set().Version() {
+			t.Errorf("%+v, want verdict %v by %v, limit %d", d, verdict, source, limit)
+		}
+	}
+	decide(seat.Prepare, "a")
+	is(weir.Allow, weir.SourceStore, 4)
+	decide(seat.Again, "a")
+	is(weir.Allow, weir.SourceStore, 4)
+	known("a") // the third
+	r.all = true
+	decide(seat.Again, "a")
+	is(weir.Allow, weir.SourceSwitch, 0)
+	decide(seat.Prepare, "b") // is let through before any stage is asked
+	r.all = false
+	decide(seat.Again, "b")
+	is(weir.Allow, weir.SourceStore, 4)
+	known("b")
+	decide(seat.Prepare, "a")
+	is(weir.Allow, weir.SourceStore, 4) // the fourth
+	r.rule = "tenant"
+	decide(seat.Again, "a")
+	is(weir.Allow, weir.SourceSwitch, 0)
+	r.rule = ""
+	decide(seat.Again, "a")
+	is(weir.Deny, weir.SourceStore, 4)
+	e.Swap(envoySet(t, "9"))
+	decide(seat.Again, "a")
+	is(weir.Allow, weir.SourceStore, 9)
+	decide(seat.Again, "a")
+	is(weir.Allow, weir.SourceStore, 9)
+	r.shuts = true
+	decide(seat.Again, "a")
+	is(weir.Allow, weir.SourceBackstop, 9)
+	known("a")
 }

@@ -53,6 +53,16 @@ func (f *flow) leave() {
 
 // describeAsk makes the entry fit for stages.
 func (f *flow) describeAsk(entry *weir.Entry) {
+	if !f.hinted {
+		f.hintAt(entry)
+		f.hinted = true
+	}
+	f.ask.Now, f.ask.Took, f.ask.Serial = weir.Micros(f.began/time.Microsecond), 0, f.under.serial
+	f.ask.Entry, f.ask.Hints = entry, f.hints
+}
+
+// hintAt finds out what stages want to know of each charge.
+func (f *flow) hintAt(entry *weir.Entry) {
 	n := len(entry.Charges)
 	hints := slices.Grow(f.hints[:0], n)[:n]
 	f.hints = hints
@@ -73,8 +83,6 @@ func (f *flow) describeAsk(entry *weir.Entry) {
 		}
 		h.Strict = h.Strict || u.Rule.Fail == policy.FailLocal
 	}
-	f.ask.Now, f.ask.Took, f.ask.Serial = weir.Micros(f.began/time.Microsecond), 0, f.under.serial
-	f.ask.Entry, f.ask.Hints = entry, f.hints
 }
 
 // spansTags tells whether the charges may live in several slots: what was

@@ -28,6 +28,7 @@ func (d *envoyDomain) resolve(r *weir.Request, p *Plan) error {
 			return err
 		}
 	}
+	p.Lasting = !p.varied && !p.Tallied
 	return nil
 }
 

@@ -26,6 +26,10 @@ type Plan struct {
 	// Tallied: a store's answer is not yet what envoyproxy/ratelimit would say.
 	// See Shade, Judge and Retell.
 	Tallied bool
+	// Lasting: the same request of the same set has this plan again, whenever it
+	// comes. Others count by values that go by a pseudonym for a time, by limits
+	// that end, or by one of many sub-counters.
+	Lasting bool
 	// Now is the instant at which overrides are looked up. The caller sets it
 	// before Resolve; Reset leaves it.
 	Now weir.Micros
@@ -40,6 +44,7 @@ type Plan struct {
 	parted [][]*weir.Meter // of the limits being charged
 	chose  uint64          // see choice
 	chosen bool
+	varied bool // is not Lasting
 
 	keys    []byte
 	values  []string // of the key being made
@@ -99,6 +104,6 @@ func (p *Plan) Denied() bool {
 // Reset empties p and keeps its memory.
 func (p *Plan) Reset() {
 	p.Charges, p.Uses, p.Descriptors, p.keys = p.Charges[:0], p.Uses[:0], p.Descriptors[:0], p.keys[:0]
-	p.Fail, p.Deadline, p.Tallied = FailOpen, 0, false
+	p.Fail, p.Deadline, p.Tallied, p.Lasting, p.varied = FailOpen, 0, false, false, false
 	p.digests, p.phased, p.chosen = p.digests[:0], false, false
 }

@@ -70,6 +70,7 @@ func (p *Plan) use(r *Rule, m *weir.Meter, descriptor, charge int, cost int64) {
 // the counter: its partition and values; the rest comes from the rule and the
 // meter.
 func (p *Plan) charge(r *Rule, meters []*weir.Meter, descriptor int, mode weir.Mode, cost int64, at *naming) error {
+	p.varied = true // names are made in too many ways to tell
 	for n, m := range meters {
 		at.Domain, at.Rule, at.Algorithm, at.Window = r.Domain, r.ID, m.Limit.Algorithm, m.Limit.Window
 		var parts []*weir.Meter

@@ -7,6 +7,7 @@ import "github.com/weirlimit/weir"
 // once per use of a rule. Quotas deny when none of them has room, so with one of
 // them named none denies.
 func (p *Plan) Relax(f func(*Rule) bool) {
+	p.Lasting = false
 	held := uint64(0) // by a rule that is not named; a bit per charge, of which there are at most 64
 	relaxed := uint64(0)
 	for i := range p.Uses {

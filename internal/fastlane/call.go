@@ -29,6 +29,7 @@ type Call struct {
 	message []byte // what came of it, if in parts
 	pending []byte // DATA that waits for a window
 	scratch []byte // room for the answer
+	kept    any    // see Keep
 }
 
 // stage is how far a call is: all of it that begins anew with each. It has no

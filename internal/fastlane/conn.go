@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/weirlimit/weir/internal/nowait"
@@ -35,6 +36,8 @@ type conn struct {
 	settled    bool // the peer's first SETTINGS are here
 	budget     budget
 	due        []due
+
+	kept atomic.Int64 // of its calls, how many keep something
 
 	mu          sync.Mutex
 	changed     *sync.Cond // windows, the queue, death: for streams of the fallback
@@ -243,6 +246,7 @@ func (cn *conn) finish(err error) {
 		}
 	}
 	cn.dieLocked()
+	cn.unkeep(cn.kept.Load())
 	why := cn.why
 	cn.mu.Unlock()
 	if said && e.code != codeNone {

@@ -18,6 +18,7 @@ type Server struct {
 	beat     time.Duration // of tick
 	tick     atomic.Uint32 // a coarse clock, for bounds that are not exact
 	done     chan struct{} // closed by Close
+	kept     atomic.Int64  // calls that keep something; see Call.Keep
 
 	mu struct {
 		sync.Mutex

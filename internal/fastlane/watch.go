@@ -36,9 +36,6 @@ func (s *Server) beats(d time.Duration) uint32 { return uint32(d/s.beat) + 1 }
 // to close when it has been told to.
 const lastWait = time.Second
 
-// idleMemory is how long a connection without streams keeps its buffers.
-const idleMemory = 10 * time.Second
-
 // look ends what has taken too long.
 func (cn *conn) look(now uint32) {
 	s := cn.server
@@ -58,8 +55,8 @@ func (cn *conn) look(now uint32) {
 	case cn.drain == drainNone && cn.inUse == 0 && now-cn.idleSince > s.beats(s.o.IdleTimeout):
 		cn.drainLocked(Idle)
 	}
-	if cn.inUse == 0 && !cn.writing && len(cn.out) == 0 && now-cn.idleSince > s.beats(idleMemory) {
-		cn.out, cn.spare, cn.free = nil, nil, nil // most connections are idle most of the time
+	if now%trimEach == 0 {
+		cn.trimLocked(now)
 	}
 	var late []*Call
 	cn.streams.each(func(c *Call) {

@@ -36,63 +36,105 @@ func NewLane(engine weir.AsyncChecker) *Lane {
 	return l
 }
 
-// laneCall is one call on its way, and all the memory it needs.
+// laneCall is one call on its way, and all the memory it needs. It stays with
+// the call's, if that has room for it (see unary.Call), and is then used for the
+// next call there, which often says the same.
 type laneCall struct {
-	lane *Lane
-	call unary.Call
-	text []byte // the message
-	in   wire.Scanned
-	req  weir.Request
-	dec  weir.Decision
-	done func(error)
+	lane  *Lane
+	stays bool
+	call  unary.Call
+	text  []byte // the message
+	known bool   // in is what text says, and was asked before
+	in    wire.Scanned
+	req   weir.Request
+	dec   weir.Decision
+	done  func(error)
 
 	seat unary.Seat // of this call only
 }
 
+// memory returns that of a call.
+func (l *Lane) memory(c unary.Call) *laneCall {
+	if x, ok := c.Kept().(*laneCall); ok && x.lane == l {
+		return x
+	}
+	x := l.calls.Get().(*laneCall)
+	x.stays = c.Keep(x)
+	return x
+}
+
 // Take implements unary.Method.
 func (l *Lane) Take(c unary.Call, msg []byte) unary.Step {
-	x := l.calls.Get().(*laneCall)
-	x.text = append(x.text[:0], msg...)
-	if err := x.in.Scan(pbwire.View(x.text)); err != nil {
-		unary.RefuseMessage(c, err)
-		x.free()
-		return nil
+	x := l.memory(c)
+	again := x.known && string(x.text) == string(msg)
+	x.known = false
+	if !again {
+		x.text = append(x.text[:0], msg...)
+		if err := x.in.Scan(pbwire.View(x.text)); err != nil {
+			unary.RefuseMessage(c, err)
+			x.free(x.stays)
+			return nil
+		}
 	}
 	if err := wire.Check(&x.in.Message, &x.req, c.Received()); err != nil {
 		unary.Refuse(c, err)
-		x.free()
+		x.refused()
 		return nil
 	}
 	if at := c.Deadline(); !at.IsZero() && (x.req.Deadline.IsZero() || at.Before(x.req.Deadline)) {
 		x.req.Deadline = at
 	}
-	x.call = c
-	x.seat.Prepare(&x.req, &x.dec, x.done)
+	x.call, x.known = c, true
+	if again {
+		x.seat.Again(&x.req, &x.dec, x.done)
+	} else {
+		x.seat.Prepare(&x.req, &x.dec, x.done)
+	}
 	return x.seat
 }
 
+// answered is the engine's callback. What stays with the call is another's as soon
+// as that is answered.
 func (x *laneCall) answered(err error) {
+	stays := x.stays
 	unary.Conclude(x.call, x, err)
-	x.free()
+	x.free(stays)
 }
 
 // Append implements unary.Answer.
 func (x *laneCall) Append(b []byte, err error) ([]byte, error) {
 	switch {
 	case err == nil:
-		return wire.AppendAnswer(b, &x.dec, &x.in.Message), nil
+		b = wire.AppendAnswer(b, &x.dec, &x.in.Message)
 	case weir.CodeOf(err) == weir.CodePolicyNotFound:
 		var out weirv1.CheckResponse
 		wire.Refuse(err, &x.in.Message, &out)
-		return proto.MarshalOptions{}.MarshalAppend(b, &out)
+		b, err = proto.MarshalOptions{}.MarshalAppend(b, &out)
 	}
-	return nil, err
+	x.shrink()
+	return b, err
 }
 
-// free makes x ready for another call.
-func (x *laneCall) free() {
-	x.call = nil
-	if cap(x.text) <= unary.MaxKept {
-		x.lane.calls.Put(x)
+// shrink gives up what is too large to be kept.
+func (x *laneCall) shrink() {
+	if cap(x.text) > unary.MaxKept {
+		x.in.Drop()
+		x.text, x.known, x.req = nil, false, weir.Request{}
 	}
+}
+
+// refused follows a call that was answered by Take, on whose goroutine the next is
+// taken.
+func (x *laneCall) refused() {
+	x.shrink()
+	x.free(x.stays)
+}
+
+// free makes x ready for another call, unless it stays where it is.
+func (x *laneCall) free(stays bool) {
+	if stays {
+		return
+	}
+	x.call = nil
+	x.lane.calls.Put(x)
 }

@@ -2,6 +2,7 @@ package rls_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -25,13 +26,13 @@ import (
 // pair is the two ways in, each with an engine and a memory of its own.
 type pair struct {
 	stock *rls.Server
-	fast  *rls.Lane
+	fast  unary.Method
 	conn  *unarytest.Conn
 }
 
 func newPair(t testing.TB, o rls.Options) *pair {
 	one, other := memoryEngine(t, weir.Hooks{}), memoryEngine(t, weir.Hooks{})
-	return &pair{rls.New(one, o), rls.NewLane(rls.New(other, o), other), unarytest.Dial(t, nil)}
+	return &pair{rls.New(one, o), unarytest.Keeping(rls.NewLane(rls.New(other, o), other)), unarytest.Dial(t, nil)}
 }
 
 // memoryEngine has the policies of config.
@@ -95,6 +96,7 @@ func TestLaneAnswersAlike(t *testing.T) {
 			for range 4 {
 				for _, b := range messages(t) {
 					p.compare(t, b)
+					p.compare(t, b) // what was asked before need not be read again
 				}
 				for _, pairs := range [][]string{
 					{"tenant", "a"},
@@ -111,10 +113,67 @@ func TestLaneAnswersAlike(t *testing.T) {
 					{"nosuch", "x"},
 				} {
 					in := &pb.RateLimitRequest{Domain: "test", Descriptors: []*common.RateLimitDescriptor{d(pairs...), d("tenant", "both")}}
-					p.compare(t, marshal(t, in))
+					for range 3 {
+						p.compare(t, marshal(t, in))
+					}
 				}
 			}
 		})
+	}
+}
+
+// TestLaneRemembers: of a message that is the same as the one before nothing is
+// assumed but what it says. Another set of policies, one that is not there, a call
+// that cannot be read and one too long to be kept come in between.
+func TestLaneRemembers(t *testing.T) {
+	set := func(limit string) *policy.Set {
+		f, problems := policy.ParseEnvoy("config.yaml", []byte("domain: test\ndescriptors: [{key: tenant, rate_limit: {unit: day, requests_per_unit: "+limit+"}}]"))
+		set, more := policy.Compile([]*policy.File{{Name: "config.yaml", Envoy: f}}, policy.Options{})
+		if set == nil {
+			t.Fatal(problems, more)
+		}
+		return set
+	}
+	e, err := engine.New(engine.Options{Store: memstore.New(), Deadline: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lane, conn := unarytest.Keeping(rls.NewLane(rls.New(e, rls.Options{}), e)), unarytest.Dial(t, nil)
+	ask := func(value string) (*pb.RateLimitResponse, error) {
+		b, err := conn.Send(t.Context(), lane, marshal(t, &pb.RateLimitRequest{Domain: "test", Descriptors: []*common.RateLimitDescriptor{d("tenant", value)}}))
+		var out pb.RateLimitResponse
+		if err == nil {
+			err = proto.Unmarshal(b, &out)
+		}
+		return &out, err
+	}
+	if _, err := ask("a"); status.Code(err) != codes.Unavailable {
+		t.Fatalf("without policies: %v", err)
+	}
+	spent := map[string]uint32{}
+	for round, limit := range []uint32{5, 20, 10, 20} {
+		e.Swap(set(fmt.Sprint(limit)))
+		for i, value := range []string{"a", "a", "b", "a", "a", "", "a", strings.Repeat("long", unary.MaxKept), "a", "a"} {
+			if value == "" {
+				if _, err := conn.Send(t.Context(), lane, []byte{0xff}); status.Code(err) != codes.Internal {
+					t.Fatal(err)
+				}
+				continue
+			}
+			got, err := ask(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := pb.RateLimitResponse_OVER_LIMIT
+			if spent[value] < limit {
+				spent[value]++
+				want = pb.RateLimitResponse_OK
+			}
+			if st := got.GetStatuses()[0]; got.GetOverallCode() != want || st.GetCurrentLimit().GetRequestsPerUnit() != limit ||
+				st.GetLimitRemaining() != limit-min(limit, spent[value]) {
+				t.Errorf("round %d, %d: %v, want %v of %d with %d spent", round, i, got, want, limit, spent[value])
+			}
+		}
 	}
 }
 
@@ -203,7 +262,7 @@ func TestLaneDeadline(t *testing.T) {
 	}
 }
 
-// TestLaneKeepsWhatIsAsked: the message is the server's again once Serve returns,
+// TestLaneKeepsWhatIsAsked: the message is the server's again once Take returns,
 // and the request the checker's until it answers.
 func TestLaneKeepsWhatIsAsked(t *testing.T) {
 	var later func()

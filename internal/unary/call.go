@@ -17,6 +17,12 @@ type Call interface {
 	Deadline() time.Time
 	// Buffer is empty, and room to append the answer to.
 	Buffer() []byte
+	// Kept is what Keep was last given by a call that had the same memory, nil for
+	// none.
+	Kept() any
+	// Keep keeps v with the call's memory, for the calls that have it later, or
+	// returns false: there is no room.
+	Keep(v any) bool
 	// Reply answers with a message, which is not kept.
 	Reply(msg []byte)
 	// Fail answers with a status.

@@ -7,6 +7,7 @@ import "github.com/weirlimit/weir"
 // other.
 type Seat = interface {
 	Prepare(r *weir.Request, d *weir.Decision, done func(error))
+	Again(r *weir.Request, d *weir.Decision, done func(error))
 	Fetch()
 	Run()
 }
@@ -30,6 +31,8 @@ type stool struct {
 func (s *stool) Prepare(r *weir.Request, d *weir.Decision, done func(error)) {
 	s.r, s.d, s.done = r, d, done
 }
+
+func (s *stool) Again(r *weir.Request, d *weir.Decision, done func(error)) { s.Prepare(r, d, done) }
 
 func (*stool) Fetch() {}
 

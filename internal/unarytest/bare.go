@@ -15,6 +15,7 @@ type Bare struct {
 	Message []byte    // the last answer, until the next
 	Code    codes.Code
 	buffer  [1024]byte
+	kept    any
 }
 
 var _ unary.Call = (*Bare)(nil)
@@ -27,6 +28,15 @@ func (*Bare) Deadline() time.Time { return time.Time{} }
 
 // Buffer implements unary.Call.
 func (b *Bare) Buffer() []byte { return b.buffer[:0] }
+
+// Kept implements unary.Call.
+func (b *Bare) Kept() any { return b.kept }
+
+// Keep implements unary.Call.
+func (b *Bare) Keep(v any) bool {
+	b.kept = v
+	return true
+}
 
 // Reply implements unary.Call.
 func (b *Bare) Reply(msg []byte) { b.Message, b.Code = msg, codes.OK }

@@ -95,6 +95,12 @@ func (c *Call) Buffer() []byte {
 	return c.buffer
 }
 
+// Kept implements unary.Call: nothing is.
+func (*Call) Kept() any { return nil }
+
+// Keep implements unary.Call.
+func (*Call) Keep(any) bool { return false }
+
 // Reply implements unary.Call.
 func (c *Call) Reply(msg []byte) {
 	c.message = append([]byte{}, msg...)

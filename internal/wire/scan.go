@@ -36,6 +36,12 @@ type Scanned struct {
 	dims []weirv1.Dimension // what Message.Dimensions point to
 }
 
+// Drop gives the memory up, and with it the text that was read.
+func (s *Scanned) Drop() {
+	s.Message.Reset()
+	s.dims = nil
+}
+
 // maxPointers is how many dimensions there may be for the memory to be kept.
 const maxPointers = 64
 

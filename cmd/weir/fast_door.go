@@ -88,9 +88,9 @@ func (f *engineFlags) corked(h weir.Hooks, cork **fastlane.Cork) weir.Hooks {
 func (t *doorTLS) lanes(methods map[string]unary.Method) map[string]fastlane.Handler {
 	all := make(map[string]fastlane.Handler, len(methods))
 	for name, m := range methods {
-		all[name] = lane{m}
+		all[name] = &lane{m}
 		if t.exempt && !strings.HasPrefix(name, healthService) {
-			all[name] = securedLane{m}
+			all[name] = &securedLane{m}
 		}
 	}
 	return all
@@ -99,12 +99,12 @@ func (t *doorTLS) lanes(methods map[string]unary.Method) map[string]fastlane.Han
 // lane is a method as the fast lane knows it.
 type lane struct{ method unary.Method }
 
-func (l lane) Take(c *fastlane.Call, msg []byte) fastlane.Step { return l.method.Take(c, msg) }
+func (l *lane) Take(c *fastlane.Call, msg []byte) fastlane.Step { return l.method.Take(c, msg) }
 
 // securedLane is one for callers with a certificate.
 type securedLane struct{ method unary.Method }
 
-func (l securedLane) Take(c *fastlane.Call, msg []byte) fastlane.Step {
+func (l *securedLane) Take(c *fastlane.Call, msg []byte) fastlane.Step {
 	if !tlsfile.HasClient(c.TLS()) {
 		c.Fail(codes.Unauthenticated, noClient)
 		return nil

@@ -118,27 +118,23 @@ func (f *flow) resolve() error {
 	if err := f.under.set.Resolve(f.req, &f.plan); err != nil {
 		return err
 	}
-	f.expect()
 	return nil
 }
 
-// expect tells the store of the only key that it is about to be asked for.
-func (f *flow) expect() {
-	if e := f.engine; e.prompt != nil && e.local == nil && len(f.plan.Charges) == 1 {
-		f.hint = e.prompt.Expect(f.plan.Charges[0].Key)
-	}
+// hasOneKey tells whether the store needs memory for one key, and nobody is asked
+// before it.
+func (f *flow) hasOneKey() bool {
+	e := f.engine
+	return e.prompt != nil && e.local == nil && len(f.plan.Charges) == 1
 }
-
-// fetch has the memory fetched of the store's only key.
-func (f *flow) fetch() { f.engine.prompt.Fetch(f.plan.Charges[0].Key, f.hint) }
 
 // prepare resolves the request, if that was not done. It returns true when there
 // is nothing to ask the store.
 func (f *flow) prepare() (decided bool, err error) {
 	if f.prepared {
 		err = f.resume()
-	} else if err = f.resolve(); f.hint != 0 {
-		f.fetch()
+	} else if err = f.resolve(); err == nil && f.hasOneKey() {
+		f.hint = f.engine.prompt.Expect(f.plan.Charges[0].Key)
 	}
 	if err != nil {
 		return true, err

@@ -10,9 +10,11 @@ import (
 // prompt is a store that nobody waits for: it needs no callback.
 type prompt interface {
 	// Expect is told of the key of a batch that comes soon and has no other, so
-	// that memory is fetched meanwhile. DecideNow is given what it returned, and so
-	// is Fetch, unless that is 0: the time to fetch what the first memory led to.
+	// that memory is fetched meanwhile. DecideNow is given what it returned.
 	Expect(key string) (hint uint64)
+	// Approach and Fetch are Expect in two steps, between which others are told of.
+	// Fetch is given what Approach returned, if that is not 0.
+	Approach(key string) (hint uint64)
 	Fetch(key string, hint uint64)
 	// DecideNow is weir.Store's Submit, done when it returns. at is the time since
 	// Started; hint is 0 for a batch that was not expected.

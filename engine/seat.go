@@ -52,10 +52,11 @@ func (s *seat) resolveAhead(known bool) {
 			s.broken = p
 		}
 	}()
-	if known {
-		s.expect()
-	} else {
+	if !known {
 		s.early = s.resolve()
+	}
+	if s.early == nil && s.hasOneKey() {
+		s.hint = s.engine.prompt.Approach(s.plan.Charges[0].Key)
 	}
 }
 
@@ -67,7 +68,7 @@ func (f *flow) lasts() bool {
 // Fetch implements Seat.
 func (s *seat) Fetch() {
 	if s.hint != 0 {
-		s.fetch()
+		s.engine.prompt.Fetch(s.plan.Charges[0].Key, s.hint)
 	}
 }
 

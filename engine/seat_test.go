@@ -133,11 +133,11 @@ type fragile struct {
 	breaks atomic.Bool
 }
 
-func (s *fragile) Expect(key string) uint64 {
+func (s *fragile) Approach(key string) uint64 {
 	if s.breaks.Load() {
 		panic("fragile")
 	}
-	return s.Store.Expect(key)
+	return s.Store.Approach(key)
 }
 
 // What breaks while a request is prepared is answered by Run, by the fail mode,

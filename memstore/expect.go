@@ -53,10 +53,21 @@ func (s *Store) ChargeNow(c *weir.Charge, at time.Duration, deadline time.Time, 
 	return true, s.decidePlain(c, now, hint, o)
 }
 
-// Expect says that a batch with this key alone comes soon: the memory that leads
-// to its cell is fetched meanwhile. What it returns is to be given to Fetch and to
-// DecideNow.
+// Expect says that a batch with this key alone comes soon: its cell is fetched
+// meanwhile. What it returns is to be given to DecideNow; 0 is nothing.
 func (s *Store) Expect(text string) (hint uint64) {
+	if len(text) > maxStored {
+		return 0
+	}
+	hash := maphash.String(s.seed, text)
+	s.fetch(tableOf(len(text)), hash)
+	return hash
+}
+
+// Approach is Expect for who has more keys to tell of before: it has that memory
+// fetched which leads to the cell, and Fetch, if it returned not 0, the cell. Many
+// so wait for their memory at once.
+func (s *Store) Approach(text string) (hint uint64) {
 	if len(text) > maxStored {
 		return 0
 	}
@@ -68,11 +79,11 @@ func (s *Store) Expect(text string) (hint uint64) {
 	return hash
 }
 
-// Fetch is the second half of Expect: it has the cell fetched. Between the two is
-// time for the first halves of others, so that many wait for their memory at once.
-func (s *Store) Fetch(text string, hint uint64) {
-	n := tableOf(len(text))
-	p := &s.shardOf(hint).spots[n]
-	home := uint64(uint32(hint)) * uint64(p.slots.Load()) >> 32
-	prefetch.Lines(p.cells.Load() + uintptr(home)*uintptr(cellSizeOf(n)))
+// Fetch is the second half of Approach.
+func (s *Store) Fetch(text string, hint uint64) { s.fetch(tableOf(len(text)), hint) }
+
+func (s *Store) fetch(table int, hash uint64) {
+	p := &s.shardOf(hash).spots[table]
+	home := uint64(uint32(hash)) * uint64(p.slots.Load()) >> 32
+	prefetch.Lines(p.cells.Load() + uintptr(home)*uintptr(cellSizeOf(table)))
 }

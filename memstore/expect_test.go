@@ -21,8 +21,10 @@ func TestDecideNow(t *testing.T) {
 			key := fmt.Sprintf("%s%d", strings.Repeat("k", i%300), i)
 			b := weir.Batch{Entries: []weir.Entry{{Charges: []weir.Charge{{Key: key, Meter: m, Cost: 1}}}}}
 			hint := s.Expect(key)
-			if hint != 0 {
-				s.Fetch(key, hint)
+			if turn == 2 {
+				if hint = s.Approach(key); hint != 0 {
+					s.Fetch(key, hint)
+				}
 			}
 			if turn == 1 {
 				hint = 0

@@ -53,9 +53,12 @@ func (s *seat) resolveAhead(known bool) {
 		}
 	}()
 	if !known {
-		s.early = s.resolve()
+		if err := s.resolve(); err != nil {
+			s.early = err
+			return
+		}
 	}
-	if s.early == nil && s.hasOneKey() {
+	if s.hasOneKey() {
 		s.hint = s.engine.prompt.Approach(s.plan.Charges[0].Key)
 	}
 }
@@ -77,6 +80,9 @@ func (s *seat) Run() { s.run() }
 
 // resume is resolve for who has been prepared.
 func (f *flow) resume() error {
+	if f.early == nil && f.broken == nil {
+		return nil
+	}
 	err, p := f.early, f.broken
 	f.early, f.broken = nil, nil
 	if p != nil {

@@ -66,7 +66,7 @@ func (l *Lane) memory(c unary.Call) *laneCall {
 // Take implements unary.Method.
 func (l *Lane) Take(c unary.Call, msg []byte) unary.Step {
 	x := l.memory(c)
-	again := x.known && string(x.text) == string(msg)
+	again := x.known && unary.Same(x.text, msg)
 	x.known = false
 	if !again {
 		x.text = append(x.text[:0], msg...)

@@ -64,7 +64,7 @@ func (l *Lane) memory(c unary.Call) *laneCall {
 // Take implements unary.Method.
 func (l *Lane) Take(c unary.Call, msg []byte) unary.Step {
 	x := l.memory(c)
-	if x.known && string(x.text) == string(msg) {
+	if x.known && unary.Same(x.text, msg) {
 		x.call, x.req.Deadline = c, c.Deadline()
 		x.seat.Again(&x.req, &x.dec, x.done)
 		return x.seat

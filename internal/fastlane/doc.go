@@ -6,8 +6,8 @@
 // A general gRPC server starts a goroutine per call, builds maps of headers and
 // allocates a message. For a decision of a microsecond that is most of its cost.
 // Here a call is some bytes in a buffer that was read anyway: when its frames
-// have been worked off, a [Handler] is called with each message in it on the
-// goroutine that reads, and then the answers are written, all at once. A usual call costs no
+// have been worked off, a [Handler] takes each message in it on the goroutine
+// that reads, and then the answers are written, all at once. A usual call costs no
 // goroutine, no allocation and a share of two system calls.
 //
 // # How
@@ -20,8 +20,13 @@
 //	           Fallback.ServeHTTP ─►     ▼
 //	                         one write per read, or per batch of answers
 //
-// Calls that were read together are served together: a [Gatherer] is told, so that
-// who is asked can ask others for all of them at once.
+// Calls that were read together are served together, some at a time and by turns:
+// each is taken, then the memory is fetched that each needs, then each is served, so
+// that they wait for memory at once. A [Gatherer] is told, so that who is asked can
+// ask others for all of them at once.
+//
+// What a handler needs for a call stays with it for the next in the same memory:
+// see [Call.Keep].
 //
 // What is answered later is written by who answers, when it answers many calls in
 // a row and says so to a [Cork]: once for each connection, and never waiting for

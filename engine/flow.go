@@ -121,19 +121,12 @@ func (f *flow) resolve() error {
 	return nil
 }
 
-// hasOneKey tells whether the store needs memory for one key, and nobody is asked
-// before it.
-func (f *flow) hasOneKey() bool {
-	e := f.engine
-	return e.prompt != nil && e.local == nil && len(f.plan.Charges) == 1
-}
-
 // prepare resolves the request, if that was not done. It returns true when there
 // is nothing to ask the store.
 func (f *flow) prepare() (decided bool, err error) {
 	if f.prepared {
 		err = f.resume()
-	} else if err = f.resolve(); err == nil && f.hasOneKey() {
+	} else if err = f.resolve(); err == nil && f.engine.Fetches() && len(f.plan.Charges) == 1 {
 		f.hint = f.engine.prompt.Expect(f.plan.Charges[0].Key)
 	}
 	if err != nil {

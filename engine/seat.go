@@ -8,7 +8,8 @@ import "github.com/weirlimit/weir"
 //
 // A request takes three steps, Prepare, Fetch and Run, so that those of requests
 // that came together can be taken by turns: all wait for their memory at once, and
-// not one after the other.
+// not one after the other. Where Fetch has nothing to do, see Engine.Fetches, turns
+// gain nothing.
 type Seat = interface {
 	// Prepare finds out what r is charged. Nothing is decided: Run follows.
 	Prepare(r *weir.Request, d *weir.Decision, done func(error))
@@ -30,18 +31,28 @@ func (e *Engine) Seat() Seat {
 	return s
 }
 
+// Fetches tells whether seats have memory to fetch: the store's, when it is in
+// memory and asked first.
+func (e *Engine) Fetches() bool { return e.prompt != nil && e.local == nil }
+
 type seat struct{ flow }
 
 // Prepare implements Seat.
 func (s *seat) Prepare(r *weir.Request, d *weir.Decision, done func(error)) {
 	s.begin(r, d, done)
-	s.resolveAhead(false)
+	if s.engine.Fetches() {
+		s.resolveAhead(false)
+	}
 }
 
 // Again implements Seat.
 func (s *seat) Again(r *weir.Request, d *weir.Decision, done func(error)) {
 	s.begin(r, d, done)
-	s.resolveAhead(s.lasts())
+	if known := s.lasts(); s.engine.Fetches() {
+		s.resolveAhead(known)
+	} else {
+		s.prepared = known
+	}
 }
 
 // resolveAhead is resolve, of which Run is told what came of it.
@@ -58,7 +69,7 @@ func (s *seat) resolveAhead(known bool) {
 			return
 		}
 	}
-	if s.hasOneKey() {
+	if len(s.plan.Charges) == 1 {
 		s.hint = s.engine.prompt.Approach(s.plan.Charges[0].Key)
 	}
 }

@@ -253,3 +253,16 @@ func TestSeatAgain(t *testing.T) {
 	is(weir.Allow, weir.SourceBackstop, 9)
 	known("a")
 }
+
+// Turns are for a store in memory that is asked first.
+func TestFetches(t *testing.T) {
+	if e := start(t, memstore.New(), weir.Hooks{}, ""); !e.Fetches() {
+		t.Error("nothing to fetch of a store in memory")
+	}
+	if e := start(t, later{memstore.New()}, weir.Hooks{}, ""); e.Fetches() {
+		t.Error("something to fetch of a store elsewhere")
+	}
+	if e, _ := staged(t, memstore.New(), twoRules); e.Fetches() {
+		t.Error("something to fetch of a store that others stand before")
+	}
+}

@@ -20,6 +20,7 @@ import (
 // again: whoever is asked must not keep them, as weir.AsyncChecker and
 // weir.Hooks say.
 type Lane struct {
+	turns bool // see unary.ByTurns
 	calls sync.Pool
 }
 
@@ -27,7 +28,7 @@ var _ unary.Method = (*Lane)(nil)
 
 // NewLane returns a lane that asks engine.
 func NewLane(engine weir.AsyncChecker) *Lane {
-	l := &Lane{}
+	l := &Lane{turns: unary.ByTurns(engine)}
 	l.calls.New = func() any {
 		x := &laneCall{lane: l, seat: unary.SeatOf(engine)}
 		x.done = x.answered
@@ -90,7 +91,16 @@ func (l *Lane) Take(c unary.Call, msg []byte) unary.Step {
 	} else {
 		x.seat.Prepare(&x.req, &x.dec, x.done)
 	}
-	return x.seat
+	return x.step()
+}
+
+// step is what is left to do. Where there is nothing to fetch that is done.
+func (x *laneCall) step() unary.Step {
+	if x.lane.turns {
+		return x.seat
+	}
+	x.seat.Run()
+	return nil
 }
 
 // answered is the engine's callback. What stays with the call is another's as soon

@@ -18,6 +18,7 @@ import (
 // weir.Hooks say.
 type Lane struct {
 	server *Server
+	turns  bool // see unary.ByTurns
 	calls  sync.Pool
 }
 
@@ -25,7 +26,7 @@ var _ unary.Method = (*Lane)(nil)
 
 // NewLane returns a lane with the options of s, which asks engine.
 func NewLane(s *Server, engine weir.AsyncChecker) *Lane {
-	l := &Lane{server: s}
+	l := &Lane{server: s, turns: unary.ByTurns(engine)}
 	l.calls.New = func() any {
 		x := &laneCall{lane: l, seat: unary.SeatOf(engine)}
 		x.done = x.answered
@@ -67,7 +68,7 @@ func (l *Lane) Take(c unary.Call, msg []byte) unary.Step {
 	if x.known && unary.Same(x.text, msg) {
 		x.call, x.req.Deadline = c, c.Deadline()
 		x.seat.Again(&x.req, &x.dec, x.done)
-		return x.seat
+		return x.step()
 	}
 	x.known = false
 	x.text = append(x.text[:0], msg...)
@@ -84,7 +85,16 @@ func (l *Lane) Take(c unary.Call, msg []byte) unary.Step {
 	x.known = true
 	x.call, x.req.Deadline = c, c.Deadline()
 	x.seat.Prepare(&x.req, &x.dec, x.done)
-	return x.seat
+	return x.step()
+}
+
+// step is what is left to do. Where there is nothing to fetch that is done.
+func (x *laneCall) step() unary.Step {
+	if x.lane.turns {
+		return x.seat
+	}
+	x.seat.Run()
+	return nil
 }
 
 // answered is the engine's callback. What stays with the call is another's as soon

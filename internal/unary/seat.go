@@ -20,6 +20,14 @@ func SeatOf(engine weir.AsyncChecker) Seat {
 	return &stool{engine: engine}
 }
 
+// ByTurns tells whether an engine gains when the steps of several seats are taken
+// by turns. If it does not, one is better taken after the other: all of a request is
+// then at hand.
+func ByTurns(engine weir.AsyncChecker) bool {
+	e, ok := engine.(interface{ Fetches() bool })
+	return ok && e.Fetches()
+}
+
 // stool is a seat of an engine that has none.
 type stool struct {
 	engine weir.AsyncChecker

@@ -1,8 +1,6 @@
 package native
 
 import (
-	"sync"
-
 	"google.golang.org/protobuf/proto"
 
 	weirv1 "github.com/weirlimit/weir/api/weir/v1"
@@ -19,61 +17,40 @@ import (
 // The texts of a request are parts of a copy of its message, which is used
 // again: whoever is asked must not keep them, as weir.AsyncChecker and
 // weir.Hooks say.
-type Lane struct {
-	turns bool // see unary.ByTurns
-	calls sync.Pool
-}
+type Lane struct{ places *unary.Places }
 
 var _ unary.Method = (*Lane)(nil)
 
 // NewLane returns a lane that asks engine.
 func NewLane(engine weir.AsyncChecker) *Lane {
-	l := &Lane{turns: unary.ByTurns(engine)}
-	l.calls.New = func() any {
-		x := &laneCall{lane: l, seat: unary.SeatOf(engine)}
+	return &Lane{unary.NewPlaces(engine, func() (any, *unary.Place) {
+		x := &laneCall{}
 		x.done = x.answered
-		return x
-	}
-	return l
+		return x, &x.Place
+	})}
 }
 
-// laneCall is one call on its way, and all the memory it needs. It stays with
-// the call's, if that has room for it (see unary.Call), and is then used for the
-// next call there, which often says the same.
+// laneCall is one call on its way, and all the memory it needs.
 type laneCall struct {
-	lane  *Lane
-	stays bool
-	call  unary.Call
+	unary.Place
 	text  []byte // the message
 	known bool   // in is what text says, and was asked before
 	in    wire.Scanned
 	req   weir.Request
 	dec   weir.Decision
 	done  func(error)
-
-	seat unary.Seat // of this call only
-}
-
-// memory returns that of a call.
-func (l *Lane) memory(c unary.Call) *laneCall {
-	if x, ok := c.Kept().(*laneCall); ok && x.lane == l {
-		return x
-	}
-	x := l.calls.Get().(*laneCall)
-	x.stays = c.Keep(x)
-	return x
 }
 
 // Take implements unary.Method.
 func (l *Lane) Take(c unary.Call, msg []byte) unary.Step {
-	x := l.memory(c)
+	x := l.places.At(c).Self.(*laneCall)
 	again := x.known && unary.Same(x.text, msg)
 	x.known = false
 	if !again {
 		x.text = append(x.text[:0], msg...)
 		if err := x.in.Scan(pbwire.View(x.text)); err != nil {
 			unary.RefuseMessage(c, err)
-			x.free(x.stays)
+			x.refused()
 			return nil
 		}
 	}
@@ -85,31 +62,17 @@ func (l *Lane) Take(c unary.Call, msg []byte) unary.Step {
 	if at := c.Deadline(); !at.IsZero() && (x.req.Deadline.IsZero() || at.Before(x.req.Deadline)) {
 		x.req.Deadline = at
 	}
-	x.call, x.known = c, true
+	x.known = true
 	if again {
-		x.seat.Again(&x.req, &x.dec, x.done)
+		x.Seat.Again(&x.req, &x.dec, x.done)
 	} else {
-		x.seat.Prepare(&x.req, &x.dec, x.done)
+		x.Seat.Prepare(&x.req, &x.dec, x.done)
 	}
-	return x.step()
+	return x.Step()
 }
 
-// step is what is left to do. Where there is nothing to fetch that is done.
-func (x *laneCall) step() unary.Step {
-	if x.lane.turns {
-		return x.seat
-	}
-	x.seat.Run()
-	return nil
-}
-
-// answered is the engine's callback. What stays with the call is another's as soon
-// as that is answered.
-func (x *laneCall) answered(err error) {
-	stays := x.stays
-	unary.Conclude(x.call, x, err)
-	x.free(stays)
-}
+// answered is the engine's callback.
+func (x *laneCall) answered(err error) { x.Answer(x, err) }
 
 // Append implements unary.Answer.
 func (x *laneCall) Append(b []byte, err error) ([]byte, error) {
@@ -125,26 +88,15 @@ func (x *laneCall) Append(b []byte, err error) ([]byte, error) {
 	return b, err
 }
 
+func (x *laneCall) refused() {
+	x.shrink()
+	x.Leave()
+}
+
 // shrink gives up what is too large to be kept.
 func (x *laneCall) shrink() {
 	if cap(x.text) > unary.MaxKept {
 		x.in.Drop()
 		x.text, x.known, x.req = nil, false, weir.Request{}
 	}
-}
-
-// refused follows a call that was answered by Take, on whose goroutine the next is
-// taken.
-func (x *laneCall) refused() {
-	x.shrink()
-	x.free(x.stays)
-}
-
-// free makes x ready for another call, unless it stays where it is.
-func (x *laneCall) free(stays bool) {
-	if stays {
-		return
-	}
-	x.call = nil
-	x.lane.calls.Put(x)
 }

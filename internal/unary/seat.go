@@ -12,18 +12,18 @@ type Seat = interface {
 	Run()
 }
 
-// SeatOf makes a seat, with memory of its own where the engine has seats.
-func SeatOf(engine weir.AsyncChecker) Seat {
+// seatOf makes a seat, with memory of its own where the engine has seats.
+func seatOf(engine weir.AsyncChecker) Seat {
 	if e, ok := engine.(interface{ Seat() Seat }); ok {
 		return e.Seat()
 	}
 	return &stool{engine: engine}
 }
 
-// ByTurns tells whether an engine gains when the steps of several seats are taken
+// byTurns tells whether an engine gains when the steps of several seats are taken
 // by turns. If it does not, one is better taken after the other: all of a request is
 // then at hand.
-func ByTurns(engine weir.AsyncChecker) bool {
+func byTurns(engine weir.AsyncChecker) bool {
 	e, ok := engine.(interface{ Fetches() bool })
 	return ok && e.Fetches()
 }

@@ -7,6 +7,9 @@
 // block: what it waits for calls it back. Which server the bytes come from it
 // does not know; internal/fastlane is one, internal/unarytest another.
 //
-// All is safe for concurrent use. What cannot be read is answered as grpc-go
+// What a method needs for a call it has in a Place, which may stay with the call
+// for the next one; how it is decided there is a Seat's.
+//
+// All is safe for concurrent use, but for a Place, which is one call's. What cannot be read is answered as grpc-go
 // answers it, with code Internal.
 package unary

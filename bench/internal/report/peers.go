@@ -163,9 +163,7 @@ func (p Peers) growth() string {
 		"round by round, each with the same number of requests for keys or counters that are drawn uniformly and that are all\n" +
 		"there before: a first touch inserts, a later one updates in place, and only such are counted. Redis has finished moving\n" +
 		"its keys to a larger table before. *Against the median size* is round by round, of which it is the median: what the\n" +
-		"machine does besides falls on all sizes of a round. A curve is flat, +-15%, when there is a level that no size is\n" +
-		"farther away from: the level between the cheapest and the dearest. Whiskers and parentheses are the least and the most\n" +
-		"of the rounds.\n")
+		"machine does besides falls on all sizes of a round. Whiskers and parentheses are the least and the most of the rounds.\n")
 	for _, c := range p.Result.Growth {
 		fmt.Fprintf(&b, "\n### Growth: %s\n\n%s: %s %s requests a sample, %d samples a size.\n\n",
 			c.Name, c.System, c.Note, figure(float64(c.Requests)), samplesOf(c))

@@ -125,7 +125,7 @@ func (p Peers) tail() []Bar {
 	})
 }
 
-// flat: there is a level that no size is farther away from than 15%.
+// flat: no size costs more or less than 15% beside the median size.
 func (p Peers) flat() []Bar {
 	var bars []Bar
 	for _, c := range p.Result.Growth {
@@ -133,11 +133,11 @@ func (p Peers) flat() []Bar {
 			continue
 		}
 		last := c.Points[len(c.Points)-1].X
-		d := band(c)
+		d := deviation(c)
 		b := Bar{
-			Promise: fmt.Sprintf("%s, %s to %s: CPU per decision flat, +-%.0f%%",
+			Promise: fmt.Sprintf("%s, %s to %s: CPU per decision flat within %.0f%%",
 				c.Name, count(int(c.Points[0].X)), count(int(last)), maxDeviation*100),
-			Measured: fmt.Sprintf("%s %s us, +-%.0f%%, from the median size %.0f%% at most", c.System, digits(curveMedian(c)), d*100, deviation(c)*100),
+			Measured: fmt.Sprintf("%s %s us, farthest size %.0f%% away", c.System, digits(curveMedian(c)), d*100),
 			Met:      stat.Ratio(d, 1) <= maxDeviation,
 		}
 		for _, pt := range c.Points {

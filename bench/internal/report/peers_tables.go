@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/weirlimit/weir/bench/internal/contest"
@@ -164,18 +163,7 @@ func deviations(c contest.Curve) []float64 {
 	return out
 }
 
-// band is how far the sizes are from the level between the cheapest and the
-// dearest: all of them are within that part of it.
-func band(c contest.Curve) float64 {
-	all := deviations(c)
-	if len(all) == 0 {
-		return 0
-	}
-	least, most := 1+slices.Min(all), 1+slices.Max(all)
-	return (most - least) / (most + least)
-}
-
-// deviation is that of the size that is farthest from the median size.
+// deviation is that of the size that is farthest away.
 func deviation(c contest.Curve) (most float64) {
 	for _, d := range deviations(c) {
 		most = max(most, math.Abs(d))

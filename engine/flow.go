@@ -115,10 +115,7 @@ func (f *flow) resolve() error {
 	}
 	f.serial = f.under.serial
 	f.plan.Now, f.plan.Ring = f.dec.At, f.engine.ring()
-	if err := f.under.set.Resolve(f.req, &f.plan); err != nil {
-		return err
-	}
-	return nil
+	return f.under.set.Resolve(f.req, &f.plan)
 }
 
 // prepare resolves the request, if that was not done. It returns true when there

@@ -11,7 +11,8 @@ import "github.com/weirlimit/weir"
 // not one after the other. Where Fetch has nothing to do, see Engine.Fetches, turns
 // gain nothing.
 type Seat = interface {
-	// Prepare finds out what r is charged. Nothing is decided: Run follows.
+	// Prepare takes r, and finds out what it is charged if there is memory to fetch
+	// for that. Nothing is decided: Run follows.
 	Prepare(r *weir.Request, d *weir.Decision, done func(error))
 	// Again is Prepare for a request that says the same as the one before, but for
 	// its deadline: one key that is asked for all the time need not be looked up

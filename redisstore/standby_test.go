@@ -189,6 +189,16 @@ func TestStandbyLeaves(t *testing.T) {
 	n := onStandby(t, s, 1)[0].stand.node
 	s.topo.Load().shards[0].leave()
 	onStandby(t, s, 0)
+	awaitUnused(t, n)
+	admit(t, s, one("k", m))
+	if onStandby(t, s, 1)[0].stand.node == n {
+		t.Error("the node is still used")
+	}
+}
+
+// awaitUnused waits until a node is let go.
+func awaitUnused(t *testing.T, n *sharedNode) {
+	t.Helper()
 	eventually(t, "the node to be let go", func() error {
 		n.mu.Lock()
 		defer n.mu.Unlock()
@@ -197,10 +207,6 @@ func TestStandbyLeaves(t *testing.T) {
 		}
 		return nil
 	})
-	admit(t, s, one("k", m))
-	if onStandby(t, s, 1)[0].stand.node == n {
-		t.Error("the node is still used")
-	}
 }
 
 // Nor does one stand by at a node that was left while it got ready.
@@ -227,14 +233,7 @@ func TestStandbyIsTooLate(t *testing.T) {
 	if f.stand.away || f.stand.node != nil {
 		t.Error("it stood by")
 	}
-	eventually(t, "the node to be let go", func() error {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		if n.mu.users > 0 {
-			return errors.New("it is in use")
-		}
-		return nil
-	})
+	awaitUnused(t, n)
 	admit(t, s, one("k", m))
 }
 

@@ -43,7 +43,7 @@ func TestServedTogether(t *testing.T) {
 		case "late-panic":
 			c.Reply(append(c.Buffer(), msg...))
 			panic(text)
-		case "meanwhile": // by another goroutine, before Serve returns
+		case "meanwhile": // by another goroutine, before it returns
 			done := make(chan struct{})
 			go func() { c.Reply([]byte(text)); close(done) }()
 			<-done

@@ -173,7 +173,7 @@ func TestLaneDeadline(t *testing.T) {
 	}
 }
 
-// TestLaneKeepsWhatIsAsked: the message is the server's again once Serve returns,
+// TestLaneKeepsWhatIsAsked: the message is the server's again once Take returns,
 // and the request the checker's until it answers.
 func TestLaneKeepsWhatIsAsked(t *testing.T) {
 	var later func()

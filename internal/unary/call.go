@@ -78,9 +78,9 @@ type Answer interface {
 	Append(b []byte, err error) ([]byte, error)
 }
 
-// Conclude answers c. Whoever calls back recovers a panic, and nobody would
+// conclude answers c. Whoever calls back recovers a panic, and nobody would
 // answer then: it is answered here, and goes on.
-func Conclude(c Call, a Answer, err error) {
+func conclude(c Call, a Answer, err error) {
 	answering := false
 	defer func() {
 		if p := recover(); p != nil {

@@ -65,7 +65,7 @@ func (x *Place) Step() Step {
 // done.
 func (x *Place) Answer(a Answer, err error) {
 	stays := x.stays
-	Conclude(x.Call, a, err)
+	conclude(x.Call, a, err)
 	x.leave(stays)
 }
 

@@ -177,12 +177,7 @@ func (f *flow) deadline() time.Time {
 
 // soon fetches what settling needs and what was used last when the request came:
 // many others were in between.
-func (f *flow) soon() {
-	if f.ask.Entry != nil {
-		f.engine.backstop.Expect(&f.ask)
-	}
-	f.plan.Expect()
-}
+func (f *flow) soon() { f.plan.Expect() }
 
 // answered is the store's callback.
 func (f *flow) answered(*weir.Batch) {

@@ -42,8 +42,6 @@ type Local interface {
 // Backstop answers in the store's place when that does not. See
 // internal/degrade.
 type Backstop interface {
-	// Expect is called, perhaps, a moment before Learn: the time to fetch memory.
-	Expect(a *stage.Ask)
 	// Answer fills the entry as the store would.
 	Answer(a *stage.Ask)
 	// Learn and Forget are as for Local.

@@ -34,8 +34,8 @@ type BackstopOptions struct {
 type Backstop struct {
 	instances func() int
 	strict    int
-	table     *keytable.Table[share.State]
-	seen      atomic.Int64 // keys put into the table, less those that were reset
+	book      book
+	seen      atomic.Int64 // keys that were not known, less those that were reset
 	crowd     int64        // of which, from when on the table may have forgotten some
 	desks     sync.Pool
 
@@ -61,22 +61,15 @@ func NewBackstop(o BackstopOptions) *Backstop {
 	}
 	b := &Backstop{
 		instances: o.Instances, strict: o.Strict,
-		table: keytable.New[share.State](o.Keys),
 		crowd: int64(o.Keys) - int64(o.Keys)/16, // its parts do not fill evenly
 	}
+	b.book.init(o.Keys, &b.seen)
 	b.desks.New = func() any { return new(desk) }
 	return b
 }
 
 // Keys is how many keys are remembered.
-func (b *Backstop) Keys() int { return b.table.Len() }
-
-// Expect implements engine.Backstop.
-func (b *Backstop) Expect(a *stage.Ask) {
-	for i := range a.Hints {
-		b.table.Expect(a.Hints[i].ID)
-	}
-}
+func (b *Backstop) Keys() int { return b.book.keys() }
 
 // Learn implements engine.Backstop.
 func (b *Backstop) Learn(a *stage.Ask) {
@@ -89,21 +82,14 @@ func (b *Backstop) Learn(a *stage.Ask) {
 		if c.Meter.Machine == weir.Slots {
 			continue // units that are given back at any time say nothing of later
 		}
-		id, left := a.Hints[i].ID, e.Outcomes[i].Remaining
-		shard := b.table.Lock(id)
-		s, fresh := shard.Put(id)
-		s.Learn(c.Meter, left, a.Now)
-		shard.Unlock()
-		if fresh {
-			b.seen.Add(1)
-		}
+		b.book.note(a.Hints[i].ID, share.NewsOf(c.Meter, e.Outcomes[i].Remaining, a.Now))
 	}
 }
 
 // Forget implements engine.Backstop.
 func (b *Backstop) Forget(key string) {
 	id := keytable.Of(key)
-	shard := b.table.Lock(id)
+	shard := b.book.lock(id)
 	defer shard.Unlock()
 	if shard.Find(id) != nil {
 		shard.Drop(id)
@@ -128,7 +114,7 @@ func (b *Backstop) answerOne(a *stage.Ask, d *desk) {
 	b.entries.RLock()
 	defer b.entries.RUnlock()
 	id := a.Hints[0].ID
-	shard := b.table.Lock(id)
+	shard := b.book.lock(id)
 	defer shard.Unlock()
 	s, fresh := shard.Put(id)
 	if fresh {
@@ -148,7 +134,7 @@ func (b *Backstop) answerAll(a *stage.Ask, d *desk) {
 	}
 	d.share.Answer(a.Entry, a.Now, d.parts)
 	for i := range a.Hints {
-		shard := b.table.Lock(a.Hints[i].ID)
+		shard := b.book.lock(a.Hints[i].ID)
 		s, _ := shard.Put(a.Hints[i].ID)
 		*s = d.states[i]
 		shard.Unlock()
@@ -157,7 +143,7 @@ func (b *Backstop) answerAll(a *stage.Ask, d *desk) {
 
 func (b *Backstop) load(a *stage.Ask, i int, d *desk) {
 	id := a.Hints[i].ID
-	shard := b.table.Lock(id)
+	shard := b.book.lock(id)
 	s, fresh := shard.Put(id)
 	d.states[i] = *s
 	shard.Unlock()
@@ -171,7 +157,7 @@ func (b *Backstop) load(a *stage.Ask, i int, d *desk) {
 	}
 	// The counter had another name a moment ago.
 	id = keytable.Of(twin)
-	shard = b.table.Lock(id)
+	shard = b.book.lock(id)
 	if s := shard.Find(id); s != nil {
 		d.states[i] = *s
 	}

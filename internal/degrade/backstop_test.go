@@ -2,6 +2,7 @@ package degrade_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -197,21 +198,32 @@ func TestStagesAllocateNothing(t *testing.T) {
 	}
 }
 
+// BenchmarkLearn is what it costs to learn of keys in no order, few and many.
 func BenchmarkLearn(b *testing.B) {
-	const keys = 10_000
-	back := degrade.NewBackstop(degrade.BackstopOptions{})
 	m := meter(b, "100/s burst 200")
-	asks := make([]*stage.Ask, keys)
-	for i := range asks {
-		asks[i] = askOf(start, false, weir.Charge{Key: fmt.Sprint("tenant", i), Meter: m, Cost: 1})
-		asks[i].Entry.Outcomes = []weir.Outcome{{Remaining: int64(i % 200)}}
+	for _, keys := range []int{1, 1000, 100_000, 1_000_000} {
+		b.Run(fmt.Sprint("keys=", keys), func(b *testing.B) {
+			back := degrade.NewBackstop(degrade.BackstopOptions{})
+			a := askOf(start, false, weir.Charge{Meter: m, Cost: 1})
+			a.Entry.Outcomes = []weir.Outcome{{Remaining: 7}}
+			rnd := rand.New(rand.NewPCG(1, 2))
+			ids := make([]keytable.ID, keys)
+			for i := range ids {
+				ids[i] = keytable.Of(fmt.Sprint(i))
+			}
+			learn := func() {
+				a.Hints[0].ID = ids[rnd.IntN(keys)]
+				back.Learn(a)
+			}
+			for range 4 * keys {
+				learn()
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				learn()
+			}
+		})
 	}
-	b.ReportAllocs()
-	b.RunParallel(func(pb *testing.PB) {
-		for i := 0; pb.Next(); i++ {
-			back.Learn(asks[i%keys])
-		}
-	})
 }
 
 func BenchmarkAnswer(b *testing.B) {

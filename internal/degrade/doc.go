@@ -11,8 +11,11 @@
 // # What the Backstop remembers
 //
 // It learns from every answer of the store, so that an outage begins with what
-// was left. It holds a bounded number of keys, of 72 bytes each, and gives up
-// the one that was not used for longest. A key that it does not know has its
+// was left. What it learns is noted, and written where it belongs for several keys
+// at once, or when it is asked for. It holds a bounded number of keys, of 72 bytes
+// each. Once it is full, a key that is heard of again soon takes the place of the
+// one that was not used for longest, as does any that is asked for in an outage;
+// one that is heard of once does not. A key that it does not know has its
 // whole share: that is the cost of serving tenants that are new. Once as many
 // keys were seen as it holds, a key that it does not know may be one that it
 // forgot, and begins with a single unit: who goes round more keys than are

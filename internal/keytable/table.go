@@ -39,26 +39,23 @@ func New[R any](capacity int) *Table[R] {
 	return t
 }
 
-// Lock returns the shard that id's record is in, locked. Its owner calls Unlock
-// and holds no second shard: they have no order.
-func (t *Table[R]) Lock(id ID) *Shard[R] {
-	s := &t.shards[id.hi>>32&uint64(len(t.shards)-1)] // a power of two: a division is half of a search
-	s.mu.Lock()
-	return s
+// Shards is how many shards there are.
+func (t *Table[R]) Shards() int { return len(t.shards) }
+
+// Place is the number, from 0, of the shard that id's record is in.
+func (t *Table[R]) Place(id ID) int {
+	return int(id.hi >> 32 & uint64(len(t.shards)-1)) // a power of two: a division is half of a search
 }
 
-// Expect has the memory of id's record fetched, or of the one that would be given
-// up for it.
-func (t *Table[R]) Expect(id ID) {
-	s := t.Lock(id)
-	n := s.hand
-	if at, ok := s.guess(id, s.home(id)); ok {
-		n = s.number(s.index[at])
-	}
-	if n < len(s.cells) {
-		prefetch.Lines(reflect.ValueOf(&s.cells[n]).Pointer())
-	}
-	s.Unlock()
+// Lock returns the shard that id's record is in, locked. Its owner calls Unlock
+// and holds no second shard: they have no order.
+func (t *Table[R]) Lock(id ID) *Shard[R] { return t.LockPlace(t.Place(id)) }
+
+// LockPlace returns the shard of that number, locked.
+func (t *Table[R]) LockPlace(place int) *Shard[R] {
+	s := &t.shards[place]
+	s.mu.Lock()
+	return s
 }
 
 // Len is how many records there are.
@@ -148,6 +145,33 @@ func (s *Shard[R]) guess(id ID, from int) (at int, ok bool) {
 	}
 }
 
+// Full tells whether a new record takes the place of another.
+func (s *Shard[R]) Full() bool { return s.free == 0 && len(s.cells) == cap(s.cells) }
+
+// Expect has the memory of id's record fetched, and returns what PutExpected is
+// given; less than 0 says that there is no record. Who calls it for several before
+// the first is put waits for all of them at once.
+func (s *Shard[R]) Expect(id ID) (hint int) {
+	at, ok := s.guess(id, s.home(id))
+	if !ok {
+		return -1
+	}
+	hint = s.number(s.index[at])
+	prefetch.Lines(reflect.ValueOf(&s.cells[hint]).Pointer())
+	return hint
+}
+
+// PutExpected is Put for who expected id.
+func (s *Shard[R]) PutExpected(id ID, hint int) (r *R, fresh bool) {
+	if hint >= 0 {
+		if c := &s.cells[hint]; c.id == id {
+			c.touched = true
+			return &c.rec, false
+		}
+	}
+	return s.Put(id)
+}
+
 // Find returns the record of id, or nil. It counts as use.
 func (s *Shard[R]) Find(id ID) *R {
 	at, ok := s.find(id)
@@ -165,7 +189,7 @@ func (s *Shard[R]) Put(id ID) (r *R, fresh bool) {
 	at, ok := s.find(id)
 	if !ok {
 		switch {
-		case s.free == 0 && len(s.cells) == cap(s.cells):
+		case s.Full():
 			s.evict()
 			at, _ = s.find(id) // the index has moved
 		case indexSize(s.used+1) > len(s.index):

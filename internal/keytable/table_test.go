@@ -77,16 +77,26 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// What is used stays while a flood of others goes by.
+// What is used stays while a flood of others goes by, however it is used.
 func TestUsedStays(t *testing.T) {
-	tab := New[int](1024)
-	put(tab, "hot", 42)
-	for i := range 50_000 {
-		put(tab, fmt.Sprint(i), i)
-		if i%8 == 0 { // a shard of 64 cells loses at most 8 between two uses
-			if _, ok := get(tab, "hot"); !ok {
-				t.Fatalf("lost after %d others", i)
+	hot := Of("hot")
+	for name, use := range map[string]func(*Shard[int]) bool{
+		"Find":        func(s *Shard[int]) bool { return s.Find(hot) != nil },
+		"Put":         func(s *Shard[int]) bool { _, fresh := s.Put(hot); return !fresh },
+		"PutExpected": func(s *Shard[int]) bool { _, fresh := s.PutExpected(hot, s.Expect(hot)); return !fresh },
+	} {
+		tab := New[int](1024)
+		put(tab, "hot", 42)
+		for i := range 50_000 {
+			put(tab, fmt.Sprint(i), i)
+			if i%8 > 0 { // a shard of 64 cells loses at most 8 between two uses
+				continue
 			}
+			s := tab.Lock(hot)
+			if !use(s) {
+				t.Fatalf("%s: lost after %d others", name, i)
+			}
+			s.Unlock()
 		}
 	}
 }
@@ -204,24 +214,53 @@ func TestIndexKnowsLittle(t *testing.T) {
 	}
 }
 
-// To expect a record changes nothing, whether there is one or not.
+// To expect a record changes nothing, whether there is one or not, and what was
+// expected need not be so any more.
 func TestExpect(t *testing.T) {
 	tab := New[int](100)
 	put(tab, "a", 1)
+	s := tab.Lock(Of("a")) // the only one
 	for range 2 {
-		tab.Expect(Of("a"))
-		tab.Expect(Of("b"))
+		s.Expect(Of("a"))
+		s.Expect(Of("b"))
 	}
-	if v, ok := get(tab, "a"); !ok || v != 1 || tab.Len() != 1 {
-		t.Errorf("a is %d, %v; %d records", v, ok, tab.Len())
+	a, b := s.Expect(Of("a")), s.Expect(Of("b"))
+	if r, fresh := s.PutExpected(Of("a"), a); fresh || *r != 1 {
+		t.Errorf("a is %d, fresh %v", *r, fresh)
 	}
-	if n := testing.AllocsPerRun(100, func() { tab.Expect(Of("a")) }); n != 0 {
+	if r, fresh := s.PutExpected(Of("b"), b); !fresh || *r != 0 {
+		t.Errorf("b is %d, fresh %v", *r, fresh)
+	}
+	s.Drop(Of("a"))
+	if r, fresh := s.PutExpected(Of("a"), a); !fresh || *r != 0 {
+		t.Errorf("a, which was dropped since, is %d, fresh %v", *r, fresh)
+	}
+	if n := testing.AllocsPerRun(100, func() { s.PutExpected(Of("a"), s.Expect(Of("a"))) }); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+	s.Unlock()
+	if tab.Len() != 2 {
+		t.Errorf("%d records", tab.Len())
+	}
+}
+
+// Whose record is given up between Expect and PutExpected loses only that.
+func TestExpectedIsGivenUp(t *testing.T) {
+	tab := New[int](1)
+	s := tab.Lock(Of("a"))
+	defer s.Unlock()
+	r, _ := s.Put(Of("a"))
+	*r = 1
+	hint := s.Expect(Of("a"))
+	r, _ = s.Put(Of("b"))
+	*r = 2
+	if r, fresh := s.PutExpected(Of("a"), hint); !fresh || *r != 0 {
+		t.Errorf("a is %d, fresh %v", *r, fresh)
 	}
 }
 
 // BenchmarkMany is what a table costs with more keys than a cache holds, and with
-// more than it has room for, when each is expected four before it is put.
+// more than it has room for.
 func BenchmarkMany(b *testing.B) {
 	for _, keys := range []int{1_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprint(keys), func(b *testing.B) {
@@ -234,11 +273,8 @@ func BenchmarkMany(b *testing.B) {
 				s.Put(id)
 				s.Unlock()
 			}
-			var ahead [4]ID
-			for i := 0; b.Loop(); i++ {
-				id := ahead[i%4]
-				ahead[i%4] = next()
-				tab.Expect(ahead[i%4])
+			for b.Loop() {
+				id := next()
 				s := tab.Lock(id)
 				r, _ := s.Put(id)
 				r[0]++

@@ -74,7 +74,7 @@ func TestColdAndWarm(t *testing.T) {
 	} {
 		n := &node{meter: meter(t, c.limit), parts: c.parts}
 		if c.heard >= 0 {
-			n.state.Learn(n.meter, c.heard, start)
+			n.state.Learn(share.NewsOf(n.meter, c.heard, start))
 		}
 		if got := n.drain(start + c.after); got != c.passes {
 			t.Errorf("%s in %d, %d heard to be left, after %d us: %d pass, want %d", c.limit, c.parts, c.heard, c.after, got, c.passes)
@@ -89,7 +89,7 @@ func TestAnswersGiveNothingBack(t *testing.T) {
 	total := int64(0)
 	for i := range 60 {
 		now := start + weir.Micros(i)*weir.Second
-		n.state.Learn(n.meter, 10, now)
+		n.state.Learn(share.NewsOf(n.meter, 10, now))
 		total += n.drain(now)
 	}
 	if total != 5+4 { // the share, and a unit every 12 s
@@ -97,7 +97,7 @@ func TestAnswersGiveNothingBack(t *testing.T) {
 	}
 	// What was let through is paid for by now, and the store's word counts alone.
 	late := start + weir.Hour
-	n.state.Learn(n.meter, 4, late)
+	n.state.Learn(share.NewsOf(n.meter, 4, late))
 	if got := n.drain(late); got != 2 {
 		t.Errorf("%d passed of 4 left", got)
 	}
@@ -105,8 +105,8 @@ func TestAnswersGiveNothingBack(t *testing.T) {
 
 func TestOvertakenAnswerIsNotLearnt(t *testing.T) {
 	n := &node{meter: meter(t, "10/h burst 10"), parts: 1}
-	n.state.Learn(n.meter, 3, start+1)
-	n.state.Learn(n.meter, 9, start)
+	n.state.Learn(share.NewsOf(n.meter, 3, start+1))
+	n.state.Learn(share.NewsOf(n.meter, 9, start))
 	if got := n.drain(start + 1); got != 3 {
 		t.Errorf("%d passed", got)
 	}
@@ -229,7 +229,7 @@ func TestAnswerAllocatesNothing(t *testing.T) {
 	now := start
 	if got := testing.AllocsPerRun(100, func() {
 		now += weir.Second
-		n.state.Learn(n.meter, 5, now)
+		n.state.Learn(share.NewsOf(n.meter, 5, now))
 		n.desk.Answer(&e, now, parts)
 	}); got != 0 {
 		t.Errorf("%v allocations", got)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/algo"
+	"github.com/weirlimit/weir/internal/degrade/share"
 )
 
 // fleet is several instances and the store they share, in virtual time.
@@ -38,7 +39,7 @@ func (f *fleet) ask(at int, cost int64) (ok bool) {
 		}
 	} else {
 		o := algo.Decide(f.meter, &f.store, f.now, cost, algo.Owner{})
-		n.state.Learn(f.meter, o.Remaining, f.now)
+		n.state.Learn(share.NewsOf(f.meter, o.Remaining, f.now))
 		ok = o.OK
 	}
 	if ok {
@@ -106,7 +107,7 @@ func TestWarmOutage(t *testing.T) {
 		f.run(t, "before")
 		for i := range f.nodes {
 			o, _ := algo.Peek(f.meter, f.store, f.now, 0, nil)
-			f.nodes[i].state.Learn(f.meter, o.Remaining, f.now)
+			f.nodes[i].state.Learn(share.NewsOf(f.meter, o.Remaining, f.now))
 		}
 		f.away = true
 		f.run(t, "during")
@@ -138,7 +139,7 @@ func TestAnswersInAnOutage(t *testing.T) {
 		f := drawFleet(t)
 		f.drain()
 		for i := range f.nodes {
-			f.nodes[i].state.Learn(f.meter, 0, f.now)
+			f.nodes[i].state.Learn(share.NewsOf(f.meter, 0, f.now))
 		}
 		f.away = true
 		answered := int64(0)
@@ -192,8 +193,8 @@ func TestStrictIsBelowOpen(t *testing.T) {
 		strict := newFleet(f.meter, 1, 4*f.nodes[0].parts)
 		f.away, strict.away = true, true
 		if heard := rapid.Int64Range(-1, f.meter.Capacity).Draw(t, "heard"); heard >= 0 {
-			f.nodes[0].state.Learn(f.meter, heard, f.now)
-			strict.nodes[0].state.Learn(f.meter, heard, f.now)
+			f.nodes[0].state.Learn(share.NewsOf(f.meter, heard, f.now))
+			strict.nodes[0].state.Learn(share.NewsOf(f.meter, heard, f.now))
 		}
 		for range rapid.IntRange(1, 80).Draw(t, "requests") {
 			f.now += weir.Micros(rapid.IntRange(0, 2_000_000).Draw(t, "gap"))

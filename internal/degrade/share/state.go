@@ -19,13 +19,27 @@ type level struct {
 	used, frac int32
 }
 
-// Learn takes note of what the store says is left of the limit. It is called for
-// every answer: what that means for the share is worked out when it is needed.
-func (s *State) Learn(m *weir.Meter, remaining int64, now weir.Micros) {
-	if now < s.warm.at {
+// News is what the store said of a key.
+type News struct {
+	at   weir.Micros
+	used int32 // units of the whole limit
+}
+
+// NewsOf says that so much was left of a limit.
+func NewsOf(m *weir.Meter, remaining int64, now weir.Micros) News {
+	return News{at: now, used: int32(m.Capacity - min(max(remaining, 0), m.Capacity))}
+}
+
+// Before tells whether n was overtaken by other news.
+func (n News) Before(other News) bool { return n.at < other.at }
+
+// Learn takes note of news. It is called for every answer: what that means for the
+// share is worked out when it is needed.
+func (s *State) Learn(n News) {
+	if n.at < s.warm.at {
 		return // overtaken
 	}
-	s.warm = level{at: now, used: int32(m.Capacity - min(max(remaining, 0), m.Capacity))}
+	s.warm = level{at: n.at, used: n.used}
 	s.heard = true
 }
 

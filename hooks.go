@@ -7,7 +7,9 @@ import "time"
 // Hooks run on the deciding goroutine: they must not block or allocate, and
 // must not keep what they are given.
 type Hooks struct {
-	// Decided is called once per request.
+	// Decided is called once per request. Of requests that nobody is waited for, with
+	// counters in memory, leases or denials that are known, one in eight is timed, and
+	// took is the same for those after it.
 	Decided func(r *Request, d *Decision, took time.Duration)
 	// Degraded is called for a decision that the store did not make, and why.
 	Degraded func(d *Decision, err error)

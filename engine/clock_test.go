@@ -153,3 +153,19 @@ func TestWaiterTurns(t *testing.T) {
 		}
 	}
 }
+
+// One in timedOneIn is timed, the first at once, and those after it are said to
+// have taken as long.
+func TestTimedOneIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newClock()
+		var p promptly
+		for n := range 3 * timedOneIn {
+			began, a := c.now()
+			time.Sleep(time.Duration(n+1) * time.Millisecond)
+			if got, want := p.took(c, began, a), time.Duration(n-n%timedOneIn+1)*time.Millisecond; got != want {
+				t.Errorf("number %d took %v, want %v", n, got, want)
+			}
+		}
+	})
+}

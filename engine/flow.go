@@ -21,6 +21,7 @@ type flow struct {
 	began  instant
 	took   time.Duration // until the store answered; 0 when it was not asked
 	anchor *anchor       // that began is told by
+	prompt promptly
 	under  *loaded
 	shut   bool   // a limit of 0 applies: denied, whatever the store says
 	hint   uint64 // see prompt
@@ -265,7 +266,7 @@ func (f *flow) tell(err error) {
 func (f *flow) report() {
 	f.told = true
 	if f.took == 0 {
-		f.took = f.engine.clock.after(f.began, f.anchor)
+		f.took = f.prompt.took(f.engine.clock, f.began, f.anchor)
 	}
 	f.engine.hooks.Decided(f.req, f.dec, f.took)
 }

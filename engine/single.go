@@ -27,7 +27,6 @@ func (f *flow) single() (done bool, err error) {
 	if !done {
 		return false, nil
 	}
-	f.took = e.clock.after(f.began, f.anchor)
 	if err != nil {
 		return true, f.failed(err)
 	}

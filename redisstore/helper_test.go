@@ -177,7 +177,8 @@ func distant(s *Store) {
 }
 
 // warm has the script loaded and a connection made for every flight of a store
-// that is its server's only one.
+// that is its server's only one. None is on standby after it, whatever the last of
+// its flights carried.
 func warm(t testing.TB, s *Store, srv *redistest.Server) {
 	t.Helper()
 	distant(s)
@@ -191,6 +192,16 @@ func warm(t testing.TB, s *Store, srv *redistest.Server) {
 		// The client library keeps one for itself.
 		if n := strings.Count(clients, "name=weir "); n < 1+flightsPerShard {
 			return fmt.Errorf("%d connections", n)
+		}
+		return nil
+	})
+	sh := s.topo.Load().shards[0]
+	eventually(t, "nobody on standby", func() error {
+		sh.mu.Lock()
+		defer sh.mu.Unlock()
+		sh.dismissLocked(nil)
+		if sh.mu.parked != flightsPerShard {
+			return fmt.Errorf("%d wait for work", sh.mu.parked)
 		}
 		return nil
 	})

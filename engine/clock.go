@@ -95,22 +95,22 @@ func (c *clock) after(began instant, a *anchor) time.Duration {
 	return max(i-began, 0) // another anchor may be off by less than a microsecond
 }
 
-// promptly is how long decisions take that wait for nobody. To read the clock once
+// sampled is how long decisions take that wait for nobody. To read the clock once
 // more is a tenth of one: one in timedOneIn is timed, and speaks for those after it
 // that the same memory is used for.
-type promptly struct {
+type sampled struct {
 	last  time.Duration
 	until uint8 // so many are not timed
 }
 
 const timedOneIn = 8
 
-func (p *promptly) took(c *clock, began instant, a *anchor) time.Duration {
-	if p.until == 0 {
-		p.last, p.until = c.after(began, a), timedOneIn
+func (s *sampled) took(c *clock, began instant, a *anchor) time.Duration {
+	if s.until == 0 {
+		s.last, s.until = c.after(began, a), timedOneIn
 	}
-	p.until--
-	return p.last
+	s.until--
+	return s.last
 }
 
 // drop makes another anchor. Of several who do so at once any will do.

@@ -159,11 +159,11 @@ func TestWaiterTurns(t *testing.T) {
 func TestTimedOneIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newClock()
-		var p promptly
+		var s sampled
 		for n := range 3 * timedOneIn {
 			began, a := c.now()
 			time.Sleep(time.Duration(n+1) * time.Millisecond)
-			if got, want := p.took(c, began, a), time.Duration(n-n%timedOneIn+1)*time.Millisecond; got != want {
+			if got, want := s.took(c, began, a), time.Duration(n-n%timedOneIn+1)*time.Millisecond; got != want {
 				t.Errorf("number %d took %v, want %v", n, got, want)
 			}
 		}

@@ -19,9 +19,9 @@ type flow struct {
 	waiter waiter
 	seated bool // is not the engine's to use again; see Seat
 	began  instant
-	took   time.Duration // until the store answered; 0 when it was not asked
+	took   time.Duration // until the store answered; 0 when it was not waited for
 	anchor *anchor       // that began is told by
-	prompt promptly
+	timed  sampled       // of requests that it is not waited for
 	under  *loaded
 	shut   bool   // a limit of 0 applies: denied, whatever the store says
 	hint   uint64 // see prompt
@@ -54,7 +54,7 @@ func (f *flow) init(e *Engine) {
 	f.plan.Turn = rand.Uint64()
 	f.batch.Entries = make([]weir.Entry, 1)
 	f.complete = f.answered
-	if e.backstop != nil {
+	if e.prompt == nil { // else nobody waits, and nothing is used in between
 		f.batch.Soon = f.soon
 	}
 }
@@ -266,7 +266,7 @@ func (f *flow) tell(err error) {
 func (f *flow) report() {
 	f.told = true
 	if f.took == 0 {
-		f.took = f.prompt.took(f.engine.clock, f.began, f.anchor)
+		f.took = f.timed.took(f.engine.clock, f.began, f.anchor)
 	}
 	f.engine.hooks.Decided(f.req, f.dec, f.took)
 }

@@ -84,7 +84,7 @@ func TestLoadWatch(t *testing.T) {
 // without waiting, whatever is wrapped around it on the way.
 func TestConnectionsAreDirect(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("there is no such way")
+		t.Skip("only on Linux is there a way to write without waiting")
 	}
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

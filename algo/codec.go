@@ -9,14 +9,15 @@ import (
 
 // The stored form of a state, big-endian, the same in memory and in Redis:
 //
-//	mark 2  used 3  at 7             Bucket with no fraction, Window
+//	mark 2  used 3  at 7             Bucket with no fraction, Window, one run
 //	mark 2  used 3  at 7  frac 3     Bucket
-//	mark 2  used 3  (t 7 n 3)...     Runs
+//	mark 2  used 3  (t 7 n 3)...     Runs, of two and more
 //	mark 2  used 3  (t 7 n 3 owner 16)...  Slots
 //
 // The machine is in the mark's two high bits. Twelve bytes is the most that
-// Redis keeps within a 32-byte allocation. Seven bytes hold an instant until
-// the year 4253.
+// Redis keeps within a 32-byte allocation, and once it was written over, most
+// often in the same cache line as the object that leads there: nearly all that
+// is stored is of this size. Seven bytes hold an instant until the year 4253.
 
 const (
 	headBytes   = 5
@@ -40,6 +41,9 @@ func AppendState(dst []byte, m *weir.Meter, s *State) []byte {
 			dst = append24(dst, s.Frac)
 		}
 		return dst
+	}
+	if m.Machine == weir.Runs && len(s.Runs) == 1 {
+		return append56(dst, s.Runs[0].T)
 	}
 	for i := range s.Runs {
 		dst = append56(dst, s.Runs[i].T)
@@ -74,6 +78,14 @@ func ParseState(b []byte, m *weir.Meter, s *State) error {
 		if len(b) == fracBytes {
 			s.Frac = get24(b[12:])
 		}
+		return nil
+	}
+	if len(b) == bucketBytes {
+		if s.Used == 0 {
+			s.clear()
+			return ErrCorrupt
+		}
+		s.Runs = append(s.Runs, Run{T: get56(b[5:]), N: s.Used})
 		return nil
 	}
 	return s.parseRuns(b[headBytes:], machine == weir.Slots)
@@ -112,7 +124,7 @@ func wellFormed(machine weir.Machine, n int) bool {
 	case weir.Window:
 		return n == bucketBytes
 	case weir.Runs:
-		return n > headBytes && (n-headBytes)%runBytes == 0
+		return n == bucketBytes || n > headBytes+runBytes && (n-headBytes)%runBytes == 0
 	default:
 		return n > headBytes && (n-headBytes)%slotBytes == 0
 	}

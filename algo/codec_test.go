@@ -50,10 +50,11 @@ func TestStoredSizes(t *testing.T) {
 		{"9999991/365d burst 9", 9, 1_999, 12}, // nothing drained yet
 		{"9999991/365d burst 9", 9, weir.Second, 15},
 		{"100/m fixed_window", 7, 1, 12},
-		{"16/s", 1, 0, 15},
+		{"16/s", 1, 0, 12},
 		{"16/s", 16, 1, 165},
-		{"16/s", 16, 0, 15}, // one instant is one run
-		{"10000000/s", 5000, 1, 15},
+		{"16/s", 2, 1, 25},
+		{"16/s", 16, 0, 12}, // one instant is one run
+		{"10000000/s", 5000, 1, 12},
 		{"1000/m sliding_log", 1000, 1, 10_005},
 		{"5 concurrency 30s", 1, 0, 31},
 		{"5 concurrency 30s", 5, 1, 135},
@@ -116,6 +117,8 @@ func TestCorruptStatesAreEmptyAndReported(t *testing.T) {
 		{"a run missing", runs, stored(runs, 3)[:25]},
 		{"a run too large", runs, flip(stored(runs, 3), 14)},
 		{"a sum too large", runs, flip(stored(runs, 3), 4)},
+		{"a run of nothing", runs, flip(stored(runs, 1), 4)},
+		{"one run as if of several", runs, append(stored(runs, 1), 0, 0, 1)},
 		{"a slot cut", slots, stored(slots, 3)[:82]},
 		{"a slot missing", slots, stored(slots, 3)[:57]},
 		{"text", bucket, []byte("1699920000000000")},

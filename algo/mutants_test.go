@@ -133,4 +133,12 @@ var mutants = []mutant{
 		"a run that is missing goes unnoticed", "codec.go",
 		"if sum != s.Used {", "if sum > s.Used {",
 	},
+	{
+		"a stored run of nothing is a run", "codec.go",
+		"if s.Used == 0 {", "if s.Used < 0 {",
+	},
+	{
+		"a slot alone is stored without its owner", "codec.go",
+		"if m.Machine == weir.Runs && len(s.Runs) == 1 {", "if len(s.Runs) == 1 {",
+	},
 }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/internal/redistest"
@@ -34,6 +35,7 @@ func TestMalformedValues(t *testing.T) {
 		{"number", set("1234567"), true},
 		{"cut short", set("\x00\x01\x00\x00\x05\x06\x1d\x00"), true},
 		{"one byte more", set("\x00\x01\x00\x00\x05\x06\x1d\x00\x00\x00\x00\x00\x00"), true},
+		{"one run as if of several", set(string(append(append56([]byte("\x80\x01\x00\x00\x05"), time.Now().UnixMicro()), 0, 0, 5))), true},
 		{"a megabyte", set(strings.Repeat("x", 1<<20)), true},
 	} {
 		for _, l := range everyAlgorithm {

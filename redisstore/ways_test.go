@@ -69,9 +69,12 @@ func TestWaysAgree(t *testing.T) {
 			}
 			if damaged {
 				value := []byte(randomState(rnd, m))
-				if rnd.IntN(4) == 0 { // a run of nothing
-					value = append56([]byte{byte(m.Mark >> 8), byte(m.Mark), 0, 0, 0}, int64(now)-1)
-					value = append24(value, 0)
+				if m.Machine == weir.Runs && rnd.IntN(3) == 0 { // a run of nothing, or one that is stored as if it were not alone
+					units := byte(rnd.IntN(2))
+					value = append56([]byte{byte(m.Mark >> 8), byte(m.Mark), 0, 0, units}, int64(now)-1)
+					if units > 0 {
+						value = append24(value, int64(units))
+					}
 				}
 				if len(value) > 5 {
 					value[5] &= 0x1f // an instant that a script could have written

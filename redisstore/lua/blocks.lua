@@ -7,7 +7,7 @@
 -- has the expiry of those that get a new one.
 local W, PX
 local last = 0  -- the last key of the blocks before
-local even  -- the size of all values, or false if they differ
+local even = nblocks > 0  -- whether all values are of 12 bytes
 local from, _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid
 for _ = 1, nblocks do
   local requests, columns, counted, kind, cost
@@ -26,12 +26,8 @@ for _ = 1, nblocks do
       _, machine, mark, capacity, whole, rem, den, usedcap, window, runcap, maxruns, grid, pos = unpack_(METER, blob, pos)
     end
     local base = mark * 16777216 -- a state begins with the mark and the units: one number of 5 bytes
-    local runs, edge, most, usual = machine == RUNS, now - window, capacity, 12
-    if runs then
-      usual = 15
-      if runcap < most then most = runcap end
-    end
-    if even == nil then even = usual elseif even ~= usual then even = false end
+    local runs, edge, most = machine == RUNS, now - window, capacity
+    if runs and runcap < most then most = runcap end
     local count, units = 1, cost
     for k = first + column, last, columns do
       if counted then
@@ -41,15 +37,14 @@ for _ = 1, nblocks do
       end
       local v = V[k]
       local new, px, used, at, ln = false, nil, nil, nil, nil
-      if runs and v and v ~= 1 and #v == 15 then
-        used, at, ln = unpack_(LONE, v)
+      if runs and v and v ~= 1 and #v == 12 then
+        used, at = unpack_('>I5I7', v)
+        used = used - base + units
         -- One run that has room for more, as nearly every window: its expiry stays.
-        if ln > 0 and used == base + ln and at > edge and ln + units <= most then
-          new = pack(LONE, used + units, at, ln + units)
-        end
+        if used > units and used <= most and at > edge then new = pack('>I3', used) end
       end
       if not new then
-        if not v or v == 1 or #v ~= even then even = false end
+        if not v or v == 1 or #v ~= 12 then even = false end
         local ok, frac, same, stored, body, h
         --#include look
         local take, n = units, count

@@ -34,8 +34,8 @@
 --
 -- Returns the values read, in the order of the keys, then now, how many
 -- requests were admitted, and if timed the microseconds that it took. Where all
--- requests are in blocks and all values are of one size, which is the rule, it is all
--- one string, which costs Redis less than a list: the size u8, now u56, admitted u32,
+-- requests are in blocks and all values are of 12 bytes, which is the rule, it is all
+-- one string, which costs Redis less than a list: their size u8, now u56, admitted u32,
 -- time u32, and the values. The caller runs the same batch on the same values with
 -- algo.Settle, which this mirrors, and so needs nothing else.
 --
@@ -45,7 +45,7 @@
 local floor, unpack_, pack, sub, call = math.floor, struct.unpack, struct.pack, string.sub, redis.call
 local BUCKET, WINDOW, RUNS, SLOTS = 0, 1, 2, 3
 local ENFORCE, SHADOW, ALWAYS, PEEK, REFUND, UPTO = 0, 1, 2, 3, 4, 5
-local RUN, LONE, METER = '>I7I3', '>I5I7I3', '>BBI2I3I7I3I3I3I7I3I2I7'
+local RUN, METER = '>I7I3', '>BBI2I3I7I3I3I3I7I3I2I7'
 
 local timed, nblocks, ngroups, pos = unpack_('>BI2I2', blob)
 local admitted = 0
@@ -182,7 +182,7 @@ if timed == 1 and not still then
   took = t[1] * 1000000 + t[2] - now
 end
 if even and ngroups == 0 then
-  V[1] = pack('>BI7I4I4', even, now, admitted, took) .. V[1]
+  V[1] = pack('>BI7I4I4', 12, now, admitted, took) .. V[1]
   return K[2] and table.concat(V) or V[1]
 end
 local n = #K

@@ -17,9 +17,10 @@ if v then
   local size = 0
   if v ~= 1 then size = #v end
   if machine == RUNS then
-    if size == 15 then
+    if size == 12 then
       body, h = '', 1
-      used, at, ln = unpack_('>I5I7I3', v)
+      used, at = unpack_('>I5I7', v)
+      ln = used - base
     elseif size > 15 and size % 10 == 5 then
       body, h = sub(v, 6, -11), 1
       used = unpack_('>I5', v)

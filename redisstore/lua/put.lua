@@ -24,7 +24,7 @@ if machine == RUNS then
   end
   ends = at + window
   if h > #body then
-    new = pack(LONE, base + used + take, at, ln)
+    new = pack('>I5I7', base + used + take, at)
   else
     new = pack('>I5', base + used + take) .. sub(body, h) .. pack(RUN, at, ln)
   end
@@ -48,7 +48,7 @@ if not new then
   if same and cell == stored then
     new = pack('>I3', used)
   elseif frac > 0 then
-    new = pack(LONE, base + used, at, frac)
+    new = pack('>I5I7I3', base + used, at, frac)
   else
     new = pack('>I5I7', base + used, at)
   end

@@ -35,9 +35,14 @@ local function load(k, m)
     A[k] = unpack_('>I7', v, 6)
     if n == 15 then F[k] = unpack_('>I3', v, 13) end
   elseif m.machine == RUNS then
-    if (n - 5) % 10 ~= 0 then return end
-    B[k] = sub(v, 6, -11)
-    LT[k], LN[k] = unpack_(RUN, v, n - 9)
+    if n == 12 then
+      LT[k], LN[k] = unpack_('>I7', v, 6), used
+    elseif n > 15 and (n - 5) % 10 == 0 then
+      B[k] = sub(v, 6, -11)
+      LT[k], LN[k] = unpack_(RUN, v, n - 9)
+    else
+      return
+    end
   else
     if (n - 5) % 26 ~= 0 then return end
     B[k] = sub(v, 6, -27)
@@ -146,6 +151,7 @@ local function image(k, m)
     return pack('>I2I3I7', M[k], U[k], A[k])
   end
   local head = pack('>I2I3', M[k], U[k])
+  if m.machine == RUNS and H[k] > #B[k] then return head .. pack('>I7', LT[k]) end
   if m.machine == RUNS then return head .. sub(B[k], H[k]) .. pack(RUN, LT[k], LN[k]) end
   return head .. sub(B[k], H[k]) .. pack(SLOT, LT[k], LN[k], LO[k])
 end

@@ -29,7 +29,7 @@ func TestMemoryPerKey(t *testing.T) {
 		{weir.Limit{Algorithm: weir.GCRA, Count: 7, Window: 3 * weir.Second, Burst: 200}, 3, 144}, // with a fraction
 		{weir.Limit{Algorithm: weir.LeakyBucket, Count: 100, Window: weir.Second}, 3, 128},
 		{weir.Limit{Algorithm: weir.FixedWindow, Count: 1000, Window: weir.Year}, 3, 128},
-		{weir.Limit{Algorithm: weir.SlidingWindow, Count: 10_000, Window: weir.Hour}, 1, 144},
+		{weir.Limit{Algorithm: weir.SlidingWindow, Count: 10_000, Window: weir.Hour}, 1, 128},
 		{weir.Limit{Algorithm: weir.SlidingWindow, Count: 16, Window: weir.Hour}, 16, 320},
 		{weir.Limit{Algorithm: weir.SlidingLog, Count: 100, Window: weir.Hour}, 100, 1400},
 		{weir.Limit{Algorithm: weir.Concurrency, Count: 20, Window: weir.Hour}, 20, 800},

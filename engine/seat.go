@@ -6,18 +6,20 @@ import "github.com/weirlimit/weir"
 // time: the next may follow as soon as the one before is called back. It has the
 // engine's memory with it, so that none is looked for and given back.
 //
-// A request takes three steps, Prepare, Fetch and Run, so that those of requests
+// A request takes four steps, Prepare, Find, Fetch and Run, so that those of requests
 // that came together can be taken by turns: all wait for their memory at once, and
 // not one after the other. Where Fetch has nothing to do, see Engine.Fetches, turns
 // gain nothing.
 type Seat = interface {
-	// Prepare takes r, and finds out what it is charged if there is memory to fetch
-	// for that. Nothing is decided: Run follows.
+	// Prepare takes r, and has the memory of its rules fetched. Nothing is decided: Run
+	// follows.
 	Prepare(r *weir.Request, d *weir.Decision, done func(error))
 	// Again is Prepare for a request that says the same as the one before, but for
 	// its deadline: one key that is asked for all the time need not be looked up
 	// each time.
 	Again(r *weir.Request, d *weir.Decision, done func(error))
+	// Find finds out what it is charged if there is memory to fetch for that.
+	Find()
 	// Fetch has the memory fetched that Run needs.
 	Fetch()
 	// Run decides, and calls done, before it returns or later.
@@ -36,23 +38,31 @@ func (e *Engine) Seat() Seat {
 // memory and asked first.
 func (e *Engine) Fetches() bool { return e.prompt != nil && e.local == nil }
 
-type seat struct{ flow }
+type seat struct {
+	flow
+	known bool // the plan is that of the request before
+}
 
 // Prepare implements Seat.
 func (s *seat) Prepare(r *weir.Request, d *weir.Decision, done func(error)) {
 	s.begin(r, d, done)
-	if s.engine.Fetches() {
-		s.resolveAhead(false)
+	if s.known = false; s.engine.Fetches() && s.under != nil {
+		s.under.set.Approach(r)
 	}
 }
 
 // Again implements Seat.
 func (s *seat) Again(r *weir.Request, d *weir.Decision, done func(error)) {
 	s.begin(r, d, done)
-	if known := s.lasts(); s.engine.Fetches() {
-		s.resolveAhead(known)
-	} else {
-		s.prepared = known
+	if s.known = s.lasts(); !s.engine.Fetches() {
+		s.prepared = s.known
+	}
+}
+
+// Find implements Seat.
+func (s *seat) Find() {
+	if s.engine.Fetches() {
+		s.resolveAhead(s.known)
 	}
 }
 

@@ -48,9 +48,10 @@ policies:
 						return
 					}
 					seat.Prepare(r, &d, next)
-					seat.Run() // Fetch is a hint
+					seat.Run() // Find and Fetch are hints
 				}
 				seat.Prepare(r, &d, next)
+				seat.Find()
 				seat.Fetch()
 				seat.Run()
 			}
@@ -96,6 +97,9 @@ policies:
 						answered.Add(1)
 						all.Done()
 					})
+				}
+				for _, s := range places {
+					s.Find()
 				}
 				for _, s := range places {
 					s.Fetch()
@@ -160,6 +164,7 @@ policies:
 			}
 			answered = true
 		})
+		seat.Find()
 		if answered || panics.Load() != 0 && i < 2 {
 			t.Fatalf("request %d: answered %v, %d panics before Run", i, answered, panics.Load())
 		}
@@ -203,6 +208,7 @@ func TestSeatAgain(t *testing.T) {
 				t.Error(err)
 			}
 		})
+		seat.Find()
 		seat.Fetch()
 		if seat.Run(); !answered {
 			t.Fatal("not answered")

@@ -171,20 +171,27 @@ func (x *exactIndex) find(value string) *envoyNode {
 // place returns that of a value, or nil.
 func (x *exactIndex) place(value string) *exactValue {
 	hash := hashOf(value)
-	for i := x.home(hash); ; i = (i + 1) & (len(x.slots) - 1) {
-		slot := x.slots[i]
-		if slot == 0 {
-			return nil
-		}
-		if (slot^uint32(hash>>32))&x.tag != 0 {
-			continue
-		}
-		p := &x.places[slot&^x.tag-1]
+	for i, p := x.seek(hash, x.home(hash)); p != nil; i, p = x.seek(hash, i+1) {
 		if len(x.places) >= farPlaces {
 			p.fetch()
 		}
 		if p.value.holds(value, hash) {
 			return &p.value
+		}
+	}
+	return nil
+}
+
+// seek returns the first slot, from one on, whose tag is that of hash, and the place
+// that it leads to, or nil.
+func (x *exactIndex) seek(hash uint64, from int) (int, *exactPlace) {
+	for i := from & (len(x.slots) - 1); ; i = (i + 1) & (len(x.slots) - 1) {
+		slot := x.slots[i]
+		if slot == 0 {
+			return i, nil
+		}
+		if (slot^uint32(hash>>32))&x.tag == 0 {
+			return i, &x.places[slot&^x.tag-1]
 		}
 	}
 }

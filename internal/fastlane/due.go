@@ -39,7 +39,7 @@ func (cn *conn) serveDueLocked() {
 	}
 	for from := 0; from < len(cn.due); from += abreast {
 		some := cn.due[from:min(from+abreast, len(cn.due))]
-		for _, turn := range [...]turn{taking, fetching, running} {
+		for _, turn := range [...]turn{taking, finding, fetching, running} {
 			for next := 0; next < len(some); {
 				next = cn.serveFrom(some, next, turn)
 			}
@@ -63,6 +63,7 @@ type turn uint8
 
 const (
 	taking turn = iota
+	finding
 	fetching
 	running
 )
@@ -83,6 +84,10 @@ func (cn *conn) serveFrom(some []due, from int, t turn) (next int) {
 		switch t {
 		case taking:
 			d.step = d.call.handler.Take(d.call, d.msg)
+		case finding:
+			if d.step != nil {
+				d.step.Find()
+			}
 		case fetching:
 			if d.step != nil {
 				d.step.Fetch()

@@ -3,6 +3,7 @@ package fastlane
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -140,6 +141,8 @@ func (s *steps) Take(c *Call, msg []byte) Step {
 	return x
 }
 
+func (x *step) Find() { x.tell("find") }
+
 func (x *step) Fetch() { x.tell("fetch") }
 
 func (x *step) Run() {
@@ -164,7 +167,7 @@ func TestByTurns(t *testing.T) {
 		Hooks:   Hooks{Panicked: func(v any, _ []byte) { panics <- v }},
 	})
 	p := newPeer(t, addr)
-	texts := []string{"a", "answered", "panic in take", "panic in fetch", "panic in run", "b"}
+	texts := []string{"a", "answered", "panic in take", "panic in find", "panic in fetch", "panic in run", "b"}
 	for len(texts) < abreast {
 		texts = append(texts, "c")
 	}
@@ -187,10 +190,14 @@ func TestByTurns(t *testing.T) {
 	}
 	var order []string
 	for _, some := range [][]string{texts[:abreast], texts[abreast:]} {
-		for _, what := range []string{"take", "fetch", "run"} {
+		turns := []string{"take", "find", "fetch", "run"}
+		for turn, what := range turns {
 			for _, text := range some {
-				over := text == "answered" || text == "panic in take" || text == "panic in fetch" && what == "run"
-				if what == "take" || !over {
+				last := slices.Index(turns, strings.TrimPrefix(text, "panic in ")) // -1 for all of them
+				if text == "answered" {
+					last = 0
+				}
+				if last < 0 || turn <= last {
 					order = append(order, what+" "+text)
 				}
 			}
@@ -201,7 +208,7 @@ func TestByTurns(t *testing.T) {
 			t.Errorf("%d: %q, want %q", i, got, w)
 		}
 	}
-	if len(told) != 0 || len(panics) != 3 {
+	if len(told) != 0 || len(panics) != 4 {
 		t.Errorf("%d more steps, %d panics told", len(told), len(panics))
 	}
 }

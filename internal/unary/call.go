@@ -36,10 +36,11 @@ type Method interface {
 	Take(c Call, msg []byte) Step
 }
 
-// Step is what is left to do for a call: Fetch has the memory fetched that Run
-// needs. Those of calls that came together are called by turns, so that all wait
-// for their memory at once.
+// Step is what is left to do for a call: Find finds out what it needs, Fetch has the
+// memory of that fetched, and Run does it. Those of calls that came together are
+// called by turns, so that all wait for their memory at once.
 type Step = interface {
+	Find()
 	Fetch()
 	Run()
 }
@@ -47,6 +48,7 @@ type Step = interface {
 // Serve has m serve one call from beginning to end.
 func Serve(m Method, c Call, msg []byte) {
 	if s := m.Take(c, msg); s != nil {
+		s.Find()
 		s.Fetch()
 		s.Run()
 	}

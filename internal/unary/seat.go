@@ -8,6 +8,7 @@ import "github.com/weirlimit/weir"
 type Seat = interface {
 	Prepare(r *weir.Request, d *weir.Decision, done func(error))
 	Again(r *weir.Request, d *weir.Decision, done func(error))
+	Find()
 	Fetch()
 	Run()
 }
@@ -41,6 +42,8 @@ func (s *stool) Prepare(r *weir.Request, d *weir.Decision, done func(error)) {
 }
 
 func (s *stool) Again(r *weir.Request, d *weir.Decision, done func(error)) { s.Prepare(r, d, done) }
+
+func (*stool) Find() {}
 
 func (*stool) Fetch() {}
 

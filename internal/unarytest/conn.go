@@ -57,6 +57,7 @@ func (c *Conn) Send(ctx context.Context, m unary.Method, msg []byte) ([]byte, er
 		own[i] ^= 0xff // it was valid until now
 	}
 	if step != nil {
+		step.Find()
 		step.Fetch()
 		step.Run()
 	}

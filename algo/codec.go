@@ -7,7 +7,7 @@ import (
 	"github.com/weirlimit/weir"
 )
 
-// The stored form of a state, big-endian, the same in memory and in Redis:
+// The stored form of a state, big-endian, as it is in Redis:
 //
 //	mark 2  used 3  at 7             Bucket with no fraction, Window, one run
 //	mark 2  used 3  at 7  frac 3     Bucket
@@ -20,11 +20,11 @@ import (
 // is stored is of this size. Seven bytes hold an instant until the year 4253.
 
 const (
-	headBytes   = 5
-	bucketBytes = 12
-	fracBytes   = 15
-	runBytes    = 10
-	slotBytes   = 26
+	headBytes  = 5
+	shortBytes = 12 // head and an instant: most states
+	fracBytes  = 15
+	runBytes   = 10
+	slotBytes  = 26
 )
 
 // ErrCorrupt is returned for bytes that no AppendState wrote.
@@ -60,7 +60,7 @@ func AppendState(dst []byte, m *weir.Meter, s *State) []byte {
 // also reported.
 func ParseState(b []byte, m *weir.Meter, s *State) error {
 	s.Used, s.At, s.Frac, s.Mark, s.Dirty, s.Runs = 0, 0, 0, 0, false, s.Runs[:0]
-	if len(b) < bucketBytes {
+	if len(b) < shortBytes {
 		return ErrCorrupt
 	}
 	mark := binary.BigEndian.Uint16(b)
@@ -80,7 +80,7 @@ func ParseState(b []byte, m *weir.Meter, s *State) error {
 		}
 		return nil
 	}
-	if len(b) == bucketBytes {
+	if len(b) == shortBytes {
 		if s.Used == 0 {
 			s.clear()
 			return ErrCorrupt
@@ -120,11 +120,11 @@ func (s *State) parseRuns(b []byte, owned bool) error {
 func wellFormed(machine weir.Machine, n int) bool {
 	switch machine {
 	case weir.Bucket:
-		return n == bucketBytes || n == fracBytes
+		return n == shortBytes || n == fracBytes
 	case weir.Window:
-		return n == bucketBytes
+		return n == shortBytes
 	case weir.Runs:
-		return n == bucketBytes || n > headBytes+runBytes && (n-headBytes)%runBytes == 0
+		return n == shortBytes || n > headBytes+runBytes && (n-headBytes)%runBytes == 0
 	default:
 		return n > headBytes && (n-headBytes)%slotBytes == 0
 	}

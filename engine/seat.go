@@ -46,7 +46,8 @@ type seat struct {
 // Prepare implements Seat.
 func (s *seat) Prepare(r *weir.Request, d *weir.Decision, done func(error)) {
 	s.begin(r, d, done)
-	if s.known = false; s.engine.Fetches() && s.under != nil {
+	s.known = false
+	if s.engine.Fetches() && s.under != nil {
 		s.under.set.Approach(r)
 	}
 }

@@ -3,7 +3,7 @@ package policy
 import "github.com/weirlimit/weir"
 
 // Approach has the memory fetched that Resolve needs for r, as far as that can be
-// told without waiting for it. It is a hint: who has several requests calls it for
+// told from the small tables that lead there. It is a hint: who has several requests calls it for
 // all of them before the first is resolved, and waits for all of it at once.
 func (s *Set) Approach(r *weir.Request) {
 	if d := s.domains.find(r.Domain); d != nil && d.envoy != nil && r.Policy == "" {

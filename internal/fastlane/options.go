@@ -21,7 +21,8 @@ type Handler interface {
 // Step is what is left to do for a call that was taken. Calls that were read
 // together are served by turns: some are taken, then Find is called of each, then
 // Fetch and then Run. Who is asked can so have the memory fetched that the next turn
-// needs, of all of them at once. It is an alias: a Handler's step may be any that has these methods.
+// needs, of all of them at once. It is an alias: a Handler's step may be any that has
+// these methods.
 type Step = interface {
 	Find()
 	Fetch()

@@ -141,7 +141,7 @@ func (s *server) grpcDoor(envoy *rls.Server) (*door, error) {
 func (s *server) adminHandler() http.Handler {
 	secured := s.tls[doorAdmin]
 	o := admin.Options{
-		Health: s.health, Metrics: s.metrics.Handler(), Stats: s.metrics.Stats, Rules: s.writeRules, Config: s.config,
+		Health: s.health, Metrics: s.withAllProcessors(s.metrics.Handler()), Stats: s.metrics.Stats, Rules: s.writeRules, Config: s.config,
 		Pages: append(s.switchPages(), admin.HotKeys(s.hotKeys)),
 	}
 	if secured.config != nil {

@@ -8,11 +8,17 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/weirlimit/weir/internal/procs"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], system{out: os.Stdout, err: os.Stderr, lookupEnv: os.LookupEnv})
+	sys := system{out: os.Stdout, err: os.Stderr, lookupEnv: os.LookupEnv}
+	if os.Getenv("GOMAXPROCS") == "" { // who said how many processors to use has decided
+		sys.procs = procs.New()
+	}
+	code := run(ctx, os.Args[1:], sys)
 	stop()
 	os.Exit(code)
 }
@@ -21,6 +27,7 @@ func main() {
 type system struct {
 	out, err  io.Writer
 	lookupEnv func(name string) (string, bool)
+	procs     *procs.Governor // of a server's processors; nil for all of them
 }
 
 // run runs one command line and returns the exit code.

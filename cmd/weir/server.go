@@ -63,6 +63,9 @@ type followed struct {
 
 func newServer(ctx context.Context, sys system, f *serveFlags, log *slog.Logger) (*server, error) {
 	s := &server{flags: f, sys: sys, log: log, metrics: obs.New(obs.Options{Version: buildVersion()}), health: admin.NewHealth(partPolicies)}
+	if sys.procs != nil {
+		s.metrics.Processors(sys.procs.Now)
+	}
 	if err := f.degrade.check(); err != nil {
 		return nil, err
 	}
@@ -126,6 +129,7 @@ func (s *server) load(ctx context.Context) error {
 		Paths: s.flags.config, Compat: s.flags.compat == "envoy", MergeDomains: s.flags.peer.mergeDomains,
 		Shadow: s.flags.peer.globalShadow, Quota: s.flags.peer.globalQuota,
 		DotFiles: s.flags.peer.dotFiles, CacheDir: s.flags.cacheDir, Private: s.flags.salt.private, Lease: leased,
+		Around: s.sys.procs.All,
 	})
 	if err != nil {
 		return err
@@ -226,6 +230,9 @@ func (s *server) run(ctx context.Context) error {
 	wg.Go(func() { s.watchSwitch(work) })
 	if s.flags.redis.addrs != "" { // memory always answers
 		wg.Go(func() { s.watchStore(work) })
+	}
+	if s.sys.procs != nil {
+		wg.Go(func() { s.governProcessors(work) })
 	}
 	s.hello()
 	var err error

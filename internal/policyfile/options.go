@@ -71,6 +71,10 @@ type Options struct {
 	Parse   func(name string, data []byte) (*policy.File, []policy.Problem)
 	Compile func(files []*policy.File) (*policy.Set, []policy.Problem)
 
+	// Around, if not nil, is called when Watch is about to read files, and what it
+	// returns when the outcome is in service: they may be many.
+	Around func() (done func())
+
 	events func() (events, error) // tests put their own in place of fsnotify
 }
 
@@ -122,6 +126,9 @@ func (o *Options) setDefaults() {
 	if o.Compile == nil {
 		as := policy.Options{EnvoyCompat: o.Compat, MergeDomains: o.MergeDomains, EnvoyShadow: o.Shadow, EnvoyQuota: o.Quota, Private: o.Private, Lease: o.Lease}
 		o.Compile = func(files []*policy.File) (*policy.Set, []policy.Problem) { return policy.Compile(files, as) }
+	}
+	if o.Around == nil {
+		o.Around = func() func() { return func() {} }
 	}
 	if o.events == nil {
 		o.events = newEvents

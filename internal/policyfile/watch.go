@@ -95,6 +95,7 @@ func (w *watcher) matters(path string) bool {
 // tell makes a pass and tells fn what is new, or anything with force. It
 // reports whether another pass is due.
 func (w *watcher) tell(ctx context.Context, force bool) (again bool) {
+	defer w.opts.Around()()
 	again, err := w.run(ctx, w.ev, force)
 	if err != nil {
 		return false // ctx ended

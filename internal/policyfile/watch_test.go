@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -124,6 +125,37 @@ func TestWatchFollowsTwice(t *testing.T) {
 	w.serves("a.yaml=f")
 	b.write("p/a.yaml", "domain g")
 	w.serves("a.yaml=g")
+}
+
+// TestWatchAround: what is heavy is between the two calls, from the first file that is
+// parsed to the set that is served; and there are as many of the one as of the other.
+func TestWatchAround(t *testing.T) {
+	var inside, passes, outside atomic.Int32
+	b := newBench(t, func(o *Options) {
+		o.Around = func() func() {
+			inside.Add(1)
+			passes.Add(1)
+			return func() { inside.Add(-1) }
+		}
+		parse := o.Parse
+		o.Parse = func(name string, data []byte) (*policy.File, []policy.Problem) {
+			if inside.Load() != 1 {
+				outside.Add(1)
+			}
+			return parse(name, data)
+		}
+	})
+	b.write("p/a.yaml", "domain a")
+	w := b.watch()
+	w.serves("a.yaml=a")
+	before := passes.Load()
+	b.write("p/a.yaml", "domain a2")
+	w.serves("a.yaml=a2")
+	w.stop()
+	if passes.Load() == before || outside.Load() != 0 || inside.Load() != 0 {
+		t.Errorf("%d passes and %d before the change, %d files parsed outside, %d not ended",
+			passes.Load(), before, outside.Load(), inside.Load())
+	}
 }
 
 // TestWatchBadThenGood: a bad file is told of and does not stop the others.

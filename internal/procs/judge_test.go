@@ -1,0 +1,109 @@
+package procs
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// run has a program that wants so many processors judged for a while, and returns
+// how often its processors changed.
+func (j *judge) run(wants float64, late, span time.Duration) (changes int) {
+	for ; span > 0; span -= busyBeat {
+		before := j.now
+		if j.beat(busyBeat, min(wants, float64(j.now)), late) != before {
+			changes++
+		}
+	}
+	return changes
+}
+
+func TestJudgeGrowsSoon(t *testing.T) {
+	j := newJudge(1, 8)
+	for _, want := range []int{2, 4, 8} {
+		if j.run(8, 0, 200*time.Millisecond) == 0 || j.now < want {
+			t.Fatalf("%d processors of a program that could use 8, for 200 ms; want %d at least", j.now, want)
+		}
+	}
+	if j.run(8, 0, time.Minute) != 0 || j.now != 8 {
+		t.Errorf("%d processors of a program that uses 8", j.now)
+	}
+}
+
+func TestJudgeKeepsToWhatIsUsed(t *testing.T) {
+	j := newJudge(1, 8)
+	if n := j.run(0.8, 0, time.Minute); n != 0 || j.now != 1 {
+		t.Errorf("%d processors, after %d changes, of a program that uses 0.8 of one", j.now, n)
+	}
+	j.run(8, 0, time.Second)
+	j.run(0.5, 0, 1500*time.Millisecond)
+	if j.now == 1 {
+		t.Error("back at one processor at once")
+	}
+	j.run(0.5, 0, 10*time.Second)
+	if j.now != 1 {
+		t.Errorf("%d processors of a program that uses half of one", j.now)
+	}
+}
+
+// Where others take the processors it is not use that shows what is wanted.
+func TestJudgeGrowsWhenWaitedFor(t *testing.T) {
+	j := newJudge(1, 4)
+	j.run(0.3, 2*tooLate, time.Second)
+	if j.now != 4 {
+		t.Errorf("%d processors of 4, though they are waited for", j.now)
+	}
+	if n := j.run(0.3, inTime+time.Millisecond, time.Minute); n != 0 {
+		t.Errorf("%d changes while they are waited for a little", n)
+	}
+	j.run(0.3, 0, 10*time.Second)
+	if j.now != 1 {
+		t.Errorf("%d processors that nobody waits for", j.now)
+	}
+}
+
+// Work that comes and goes has its processors taken away less and less often.
+func TestJudgeLearnsPatience(t *testing.T) {
+	j := newJudge(1, 2)
+	var changes []int
+	for range 6 {
+		n := 0
+		for range 15 { // 30 s
+			n += j.run(2, 0, 500*time.Millisecond) + j.run(0, 0, 1500*time.Millisecond)
+		}
+		changes = append(changes, n)
+	}
+	if first, last := changes[0], changes[5]; first < 6 || last > 2 {
+		t.Errorf("changes in each half minute: %v; want some, then hardly any", changes)
+	}
+	j.run(0, 0, 2*time.Minute)
+	if j.now != 1 {
+		t.Errorf("%d processors after two minutes without work", j.now)
+	}
+	j.run(2, 0, time.Second)
+	if j.patience != patience {
+		t.Errorf("patience %v after minutes of calm, want %v", j.patience, patience)
+	}
+}
+
+// A program that wants the same all the time gets what it needs, and is left alone
+// then.
+func TestJudgeIsSteady(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		most := rapid.IntRange(1, 64).Draw(t, "most")
+		j := newJudge(least(most), most)
+		j.run(float64(most), 0, time.Duration(rapid.IntRange(0, 1000).Draw(t, "before"))*time.Millisecond)
+		wants := rapid.Float64Range(0, 1.2*float64(most)).Draw(t, "wants")
+		j.run(wants, 0, 30*time.Second)
+		if n := j.run(wants, 0, 10*time.Minute); n != 0 {
+			t.Fatalf("%d changes in ten minutes of the same", n)
+		}
+		if enough := nearlyAll * float64(j.now); j.now < most && wants > enough {
+			t.Fatalf("%d processors of %d for one that wants %.2f", j.now, most, wants)
+		}
+		if j.now < least(most) || j.now > most {
+			t.Fatalf("%d processors, of %d to %d", j.now, least(most), most)
+		}
+	})
+}

@@ -25,6 +25,15 @@ const (
 	patience     = time.Second
 	mostPatience = time.Minute
 	regret       = 10 * time.Second
+
+	// trial is how long it takes to see whether more processors help: whether half of
+	// them was in use for an instant, besides those that there were before, or a tenth
+	// all the time. If not, there is no need of them, or others have them. They are given
+	// back, and not asked for again because of use for a second, then two, and so on up to
+	// mostPatience.
+	trial     = time.Second
+	helped    = 0.1
+	helpsOnce = 0.5
 )
 
 // judge says how many processors a program should have, by how it did with those
@@ -39,28 +48,33 @@ type judge struct {
 	since    time.Duration // the last change
 	patience time.Duration
 	shrank   bool // by the last change
+
+	before int           // how many there were, during a trial; 0 for none
+	work   float64       // processor time in the trial, nanoseconds
+	barred time.Duration // how long it must not grow by use
+	bar    time.Duration // for how long it is barred the next time
 }
 
 func newJudge(least, most int) judge {
-	return judge{least: least, most: most, now: least, patience: patience}
+	return judge{least: least, most: most, now: least, patience: patience, bar: trial}
 }
 
 // beat judges anew, after elapsed in which used processors were busy on average,
 // and late was how long a processor had to be waited for at the end of it.
 func (j *judge) beat(elapsed time.Duration, used float64, late time.Duration) int {
 	j.since += elapsed
+	j.barred -= min(elapsed, j.barred)
 	j.short.add(used, elapsed, shortTerm)
 	j.long.add(used, elapsed, longTerm)
 	j.late.add(float64(late), elapsed, mediumly)
+	j.work += used * float64(elapsed)
+	waited := j.late.value > float64(tooLate)
 	half := max(j.least, j.now/2)
 	switch {
-	case j.now < j.most && (j.short.value > nearlyAll*float64(j.now) || j.late.value > float64(tooLate)):
-		if j.shrank && j.since < regret {
-			j.patience = min(2*j.patience, mostPatience)
-		} else if j.since > mostPatience {
-			j.patience = patience
-		}
-		j.change(min(2*j.now, j.most), false)
+	case j.before > 0 && !j.isWorthIt():
+		j.change(j.before, false)
+	case j.now < j.most && (waited || j.barred == 0 && j.short.value > nearlyAll*float64(j.now)):
+		j.grow(waited)
 	case half < j.now && j.since >= j.patience && j.late.value < float64(inTime) &&
 		max(j.short.value, j.long.value) < fewEnough*float64(half):
 		j.change(half, true)
@@ -68,8 +82,37 @@ func (j *judge) beat(elapsed time.Duration, used float64, late time.Duration) in
 	return j.now
 }
 
+func (j *judge) grow(waited bool) {
+	if j.shrank && j.since < regret {
+		j.patience = min(2*j.patience, mostPatience)
+	} else if j.since > mostPatience {
+		j.patience, j.bar = patience, trial
+	}
+	before := j.now
+	j.change(min(2*j.now, j.most), false)
+	if !waited {
+		j.before, j.work = before, 0
+	}
+}
+
+// isWorthIt tells whether what was given on trial is to be kept, or may yet prove its
+// worth.
+func (j *judge) isWorthIt() bool {
+	before, more := float64(j.before), float64(j.now-j.before)
+	switch over := j.since >= trial; {
+	case j.short.value >= before+helpsOnce*more, over && j.work >= (before+helped*more)*float64(j.since):
+		j.before, j.bar = 0, trial
+	case j.late.value > float64(inTime):
+		j.before = 0
+	case over:
+		j.barred, j.bar = j.bar, min(2*j.bar, mostPatience)
+		return false
+	}
+	return true
+}
+
 func (j *judge) change(to int, shrank bool) {
-	j.now, j.shrank, j.since = to, shrank, 0
+	j.now, j.shrank, j.since, j.before = to, shrank, 0, 0
 	j.late = average{} // what was waited for with other processors says nothing of these
 }
 

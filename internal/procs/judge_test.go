@@ -87,19 +87,71 @@ func TestJudgeLearnsPatience(t *testing.T) {
 	}
 }
 
+// What is there and not to be had, since others have it, is asked for ever less
+// often.
+func TestJudgeGivesBackWhatDoesNotHelp(t *testing.T) {
+	j := newJudge(1, 2)
+	var spans []time.Duration // with two, each half minute
+	for range 4 {
+		var two time.Duration
+		for span := 30 * time.Second; span > 0; span -= busyBeat {
+			if j.beat(busyBeat, 1, 0) == 2 {
+				two += busyBeat
+			}
+		}
+		spans = append(spans, two)
+	}
+	if spans[0] < time.Second || spans[0] > 6*time.Second || spans[3] > 2*trial {
+		t.Errorf("with two processors in each half minute, of which one could be used: %v", spans)
+	}
+	j.run(2, 0, 2*mostPatience) // now both can be
+	if j.now != 2 || j.bar != trial {
+		t.Errorf("%d processors of 2 in use; barred for %v the next time", j.now, j.bar)
+	}
+}
+
+// A trial goes by the instant in which most was used: short bursts have their
+// processors each time.
+func TestJudgeServesBursts(t *testing.T) {
+	j := newJudge(1, 4)
+	for i := range 100 {
+		j.run(4, 0, 300*time.Millisecond)
+		if j.now != 4 {
+			t.Fatalf("burst %d has %d processors of 4 in the end", i, j.now)
+		}
+		j.run(0, 0, 5*time.Second)
+	}
+}
+
+// Who has to wait keeps what it got, used or not.
+func TestJudgeKeepsWhatIsWaitedFor(t *testing.T) {
+	j := newJudge(1, 2)
+	j.run(1, 0, 200*time.Millisecond)
+	if n := j.run(1, tooLate, time.Minute); n != 0 || j.now != 2 {
+		t.Errorf("%d processors after %d changes", j.now, n)
+	}
+}
+
 // A program that wants the same all the time gets what it needs, and is left alone
-// then.
+// then, but for what may help a little: that is tried once a minute.
 func TestJudgeIsSteady(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.IntRange(1, 64).Draw(t, "most")
 		j := newJudge(least(most), most)
 		j.run(float64(most), 0, time.Duration(rapid.IntRange(0, 1000).Draw(t, "before"))*time.Millisecond)
 		wants := rapid.Float64Range(0, 1.2*float64(most)).Draw(t, "wants")
-		j.run(wants, 0, 30*time.Second)
-		if n := j.run(wants, 0, 10*time.Minute); n != 0 {
-			t.Fatalf("%d changes in ten minutes of the same", n)
+		j.run(wants, 0, 5*time.Minute)
+		n := j.run(wants, 0, 10*time.Minute)
+		for range 10 { // not in a trial
+			if j.before > 0 {
+				j.run(wants, 0, trial)
+			}
 		}
-		if enough := nearlyAll * float64(j.now); j.now < most && wants > enough {
+		few := nearlyAll*float64(j.now) < wants // a little more would help, but not helped
+		if n > 0 && !few || n > 2*10 {
+			t.Fatalf("%d changes in ten minutes of the same, with %d processors", n, j.now)
+		}
+		if more := min(2*j.now, most) - j.now; wants > float64(j.now)+helped*float64(more) && more > 0 {
 			t.Fatalf("%d processors of %d for one that wants %.2f", j.now, most, wants)
 		}
 		if j.now < least(most) || j.now > most {

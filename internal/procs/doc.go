@@ -7,7 +7,7 @@
 // other's, and is in the way of the Redis, the gateway or the client beside it.
 // With as many as it needs the same work costs a seventh less, and waits less.
 //
-//	Run: beat -> used, late -> judge -> set
+//	Run: beat -> used, late, idle -> judge -> set
 //	All: set, for the time of something heavy
 //
 // A Governor changes GOMAXPROCS, which is the whole program's: it is for a server,

@@ -23,6 +23,7 @@ const (
 // Governor does nothing.
 type Governor struct {
 	used  func() (time.Duration, error)
+	rest  func() (ticks int64, ok bool) // how long the machine's processors were idle, if that is known
 	set   func(int)
 	renew func() int // how many there are
 	every time.Duration
@@ -38,6 +39,7 @@ type Governor struct {
 func New() *Governor {
 	return &Governor{
 		used: used,
+		rest: rest,
 		set:  func(n int) { runtime.GOMAXPROCS(n) },
 		renew: func() int {
 			runtime.SetDefaultGOMAXPROCS()
@@ -62,7 +64,7 @@ func (g *Governor) Run(ctx context.Context) error {
 	defer func() { g.want(most) }()
 	j := newJudge(least(most), most)
 	g.want(j.now)
-	beat, last, renewed := busyBeat, time.Now(), time.Now()
+	beat, last, renewed, idlers := busyBeat, time.Now(), time.Now(), idlers{ask: g.rest}
 	timer := time.NewTimer(beat)
 	defer timer.Stop()
 	for {
@@ -85,7 +87,10 @@ func (g *Governor) Run(ctx context.Context) error {
 		}
 		elapsed := now.Sub(last)
 		use := float64(after-before) / float64(elapsed)
-		g.want(j.beat(elapsed, use, elapsed-beat))
+		if j.now > j.least {
+			idlers.look(now)
+		}
+		g.want(j.beat(elapsed, use, elapsed-beat, idlers.count))
 		beat = busyBeat
 		if use < idle {
 			beat = idleBeat

@@ -21,6 +21,7 @@ type machine struct {
 func (m *machine) governor() *Governor {
 	return &Governor{
 		used: func() (time.Duration, error) { return 0, nil },
+		rest: func() (int64, bool) { return 0, false },
 		set: func(n int) {
 			m.mu.Lock()
 			defer m.mu.Unlock()

@@ -26,14 +26,16 @@ const (
 	mostPatience = time.Minute
 	regret       = 10 * time.Second
 
-	// trial is how long it takes to see whether more processors help: whether half of
-	// them was in use for an instant, besides those that there were before, or a tenth
-	// all the time. If not, there is no need of them, or others have them. They are given
-	// back, and not asked for again because of use for a second, then two, and so on up to
-	// mostPatience.
-	trial     = time.Second
-	helped    = 0.1
+	// window is how long is looked at what the upper half of the processors is good for:
+	// whether half of it was in use for an instant, besides the lower half, or a tenth
+	// all the time. If not, and the whole machine is busy, others have it, and are only
+	// disturbed. It is given back, and not asked for again because of use for a second,
+	// then two, four, eight: not longer, since what is wanted may change.
+	window    = time.Second
+	helps     = 0.1
 	helpsOnce = 0.5
+	mostBar   = 8 * time.Second
+	allBusy   = 0.5 // idle processors of the machine, at most
 )
 
 // judge says how many processors a program should have, by how it did with those
@@ -47,73 +49,88 @@ type judge struct {
 
 	since    time.Duration // the last change
 	patience time.Duration
-	shrank   bool // by the last change
+	shrank   bool // because there was little to do, by the last change
+	waited   bool // for processors, before it got those it has
 
-	before int           // how many there were, during a trial; 0 for none
-	work   float64       // processor time in the trial, nanoseconds
+	seen   time.Duration // of the window
+	work   float64       // processor time in it, nanoseconds
+	peak   float64       // of short, in it
 	barred time.Duration // how long it must not grow by use
 	bar    time.Duration // for how long it is barred the next time
+	height int           // how many were of no use when it was barred
 }
 
 func newJudge(least, most int) judge {
-	return judge{least: least, most: most, now: least, patience: patience, bar: trial}
+	return judge{least: least, most: most, now: least, patience: patience, bar: window}
 }
 
 // beat judges anew, after elapsed in which used processors were busy on average,
-// and late was how long a processor had to be waited for at the end of it.
-func (j *judge) beat(elapsed time.Duration, used float64, late time.Duration) int {
+// and late was how long a processor had to be waited for at the end of it. Of the
+// machine so many were idle of late.
+func (j *judge) beat(elapsed time.Duration, used float64, late time.Duration, idle float64) int {
 	j.since += elapsed
 	j.barred -= min(elapsed, j.barred)
 	j.short.add(used, elapsed, shortTerm)
 	j.long.add(used, elapsed, longTerm)
 	j.late.add(float64(late), elapsed, mediumly)
-	j.work += used * float64(elapsed)
+	useless := j.look(elapsed, used)
 	waited := j.late.value > float64(tooLate)
-	half := max(j.least, j.now/2)
+	half := j.half()
 	switch {
-	case j.before > 0 && !j.isWorthIt():
-		j.change(j.before, false)
 	case j.now < j.most && (waited || j.barred == 0 && j.short.value > nearlyAll*float64(j.now)):
 		j.grow(waited)
-	case half < j.now && j.since >= j.patience && j.late.value < float64(inTime) &&
+	case half == j.now:
+	case j.since >= j.patience && j.late.value < float64(inTime) &&
 		max(j.short.value, j.long.value) < fewEnough*float64(half):
-		j.change(half, true)
+		j.change(half)
+		j.shrank = true
+	case useless && !j.waited && idle < allBusy:
+		j.height, j.barred, j.bar = j.now, j.bar, min(2*j.bar, mostBar)
+		j.change(half)
 	}
 	return j.now
+}
+
+// half is how many processors there are when some are given back.
+func (j *judge) half() int { return max(j.least, j.now/2) }
+
+// look looks at what the upper half is good for, and tells at the end of a window
+// whether it was good for nothing while the lower half was busy.
+func (j *judge) look(elapsed time.Duration, used float64) (useless bool) {
+	j.seen += elapsed
+	j.work += used * float64(elapsed)
+	j.peak = max(j.peak, j.short.value)
+	if j.seen < window {
+		return false
+	}
+	mean, half := j.work/float64(j.seen), float64(j.half())
+	switch more := float64(j.now) - half; {
+	case more == 0:
+	case mean >= half+helps*more || j.peak >= half+helpsOnce*more:
+		if j.now >= j.height {
+			j.bar = window
+		}
+	default:
+		useless = mean >= fewEnough*half
+	}
+	j.seen, j.work, j.peak = 0, 0, 0
+	return useless
 }
 
 func (j *judge) grow(waited bool) {
 	if j.shrank && j.since < regret {
 		j.patience = min(2*j.patience, mostPatience)
 	} else if j.since > mostPatience {
-		j.patience, j.bar = patience, trial
+		j.patience = patience
 	}
-	before := j.now
-	j.change(min(2*j.now, j.most), false)
-	if !waited {
-		j.before, j.work = before, 0
-	}
+	j.change(min(2*j.now, j.most))
+	j.waited = waited
 }
 
-// isWorthIt tells whether what was given on trial is to be kept, or may yet prove its
-// worth.
-func (j *judge) isWorthIt() bool {
-	before, more := float64(j.before), float64(j.now-j.before)
-	switch over := j.since >= trial; {
-	case j.short.value >= before+helpsOnce*more, over && j.work >= (before+helped*more)*float64(j.since):
-		j.before, j.bar = 0, trial
-	case j.late.value > float64(inTime):
-		j.before = 0
-	case over:
-		j.barred, j.bar = j.bar, min(2*j.bar, mostPatience)
-		return false
-	}
-	return true
-}
-
-func (j *judge) change(to int, shrank bool) {
-	j.now, j.shrank, j.since, j.before = to, shrank, 0, 0
-	j.late = average{} // what was waited for with other processors says nothing of these
+// change forgets what was seen with other processors than these.
+func (j *judge) change(to int) {
+	j.now, j.since, j.shrank, j.waited = to, 0, false, false
+	j.late, j.seen, j.work, j.peak = average{}, 0, 0, 0
 }
 
 // average is one that forgets: of about the last term.

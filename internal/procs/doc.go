@@ -12,5 +12,5 @@
 //
 // A Governor changes GOMAXPROCS, which is the whole program's: it is for a server,
 // and not for a library inside another program. It is safe for concurrent use.
-// Nothing runs but Run, which ends with its context and leaves GOMAXPROCS as it was.
+// Nothing runs but Run, which ends with its context and leaves all processors in use.
 package procs

@@ -6,7 +6,7 @@ import "time"
 // next, at least half a window later.
 type idlers struct {
 	ask   func() (ticks int64, ok bool)
-	count float64 // as many as there may be where it is not known
+	count float64 // many where it is not known, as after the first look
 
 	at   time.Time
 	rest int64

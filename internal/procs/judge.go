@@ -17,7 +17,7 @@ const (
 	inTime  = tooLate / 2
 
 	shortTerm = 60 * time.Millisecond  // of use, to grow by
-	mediumly  = 200 * time.Millisecond // of lateness
+	midTerm   = 200 * time.Millisecond // of lateness
 	longTerm  = time.Second            // of use, to shrink by
 
 	// patience is how long processors stay once they were given. It doubles, up
@@ -72,7 +72,7 @@ func (j *judge) beat(elapsed time.Duration, used float64, late time.Duration, id
 	j.barred -= min(elapsed, j.barred)
 	j.short.add(used, elapsed, shortTerm)
 	j.long.add(used, elapsed, longTerm)
-	j.late.add(float64(late), elapsed, mediumly)
+	j.late.add(float64(late), elapsed, midTerm)
 	useless := j.look(elapsed, used)
 	waited := j.late.value > float64(tooLate)
 	half := j.half()

@@ -100,7 +100,7 @@ func benchmarkLayout(b *testing.B, l layout, counters int) {
 	}
 	defer func() { _ = nc.Close() }()
 	answers := bufio.NewReader(nc)
-	rnd := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // which counters: the same of each layout
+	rnd := rand.New(rand.NewPCG(1, 1)) // which counters: the same of each layout
 	redis, reached := srv.CPU(), 0
 	for b.Loop() {
 		var wire []byte

@@ -103,6 +103,10 @@ func TestAbuse(t *testing.T) {
 			once: append(greeting(), requests(1, echoPath, func(*http2.Framer, uint32) {})...),
 			more: bytes.Repeat(appendFrame(nil, 0, frameData, 0, 1), 1000), reads: true,
 		}, []Reason{FrameFlood}},
+		{"DATA of streams long gone", script{
+			once: append(greeting(), requests(1000, echoPath, whole)...),
+			more: bytes.Repeat(append(appendFrame(nil, 1, frameData, 0, 1), 'x'), 1000), reads: true,
+		}, []Reason{FrameFlood}},
 		{"header bomb", script{once: append(greeting(), bombs()...), reads: true}, []Reason{FrameFlood}},
 		{"windows of one byte", script{
 			once: append(greeting(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1}), requests(100, "/test/Large", whole)...),

@@ -46,6 +46,7 @@ type conn struct {
 	exchanges   int   // streams of the fallback
 	inUse       int   // calls that are not free, also of streams that are gone
 	lastID      uint32
+	lastServed  uint32 // what the last GOAWAY of a drain said
 	closed      closedIDs
 	encoder     encoder
 	out, spare  []byte
@@ -235,7 +236,7 @@ func (cn *conn) finish(err error) {
 		cn.why = e.why
 	}
 	var late net.Error
-	if errors.As(err, &late) && late.Timeout() { // only handshakes have a deadline
+	if !cn.settled && errors.As(err, &late) && late.Timeout() { // a later one is TCP's: the peer is lost
 		cn.why = Handshake
 	}
 	if said {

@@ -39,6 +39,8 @@ func (cn *conn) dataLocked(f frame, p []byte) error {
 		return broken(codeProtocol, "DATA of a stream that never was")
 	case c == nil && (cn.closed.byUs(f.id) || cn.drain == drainLast):
 		return nil // on its way when we closed the stream
+	case c == nil && !cn.closed.has(f.id):
+		return cn.budget.control(1) // nobody knows any more which side closed it
 	case c == nil || c.ended:
 		return cn.refuseLocked(f.id, codeClosed, Malformed)
 	}

@@ -42,7 +42,8 @@ func (cn *conn) pongLocked(p []byte) {
 // lastCallLocked says which streams are served, and that none is after them.
 func (cn *conn) lastCallLocked() {
 	cn.drain, cn.drainSince = drainLast, cn.server.tick.Load()
-	cn.out = appendGoAway(cn.out, cn.lastID, codeNone, "")
+	cn.lastServed = cn.lastID
+	cn.out = appendGoAway(cn.out, cn.lastServed, codeNone, "")
 	cn.drainedLocked()
 }
 
@@ -58,7 +59,11 @@ func (cn *conn) goAwayLocked(e *connError) {
 		return
 	}
 	cn.farewell = true
-	cn.out = appendGoAway(cn.out, cn.lastID, e.code, e.text)
+	last := cn.lastID
+	if cn.drain == drainLast {
+		last = cn.lastServed // it must not grow: RFC 9113, 6.8
+	}
+	cn.out = appendGoAway(cn.out, last, e.code, e.text)
 }
 
 // unhurry ends the time a handshake may take.

@@ -66,6 +66,37 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
+// TestAfterLastGoAway sends a stream that is not served any more, with trailers:
+// those that were promised an answer get it, and the promise does not grow.
+func TestAfterLastGoAway(t *testing.T) {
+	held := make(chan *Call, 2)
+	s, addr := start(t, Options{Methods: map[string]Handler{echoPath: HandlerFunc(func(c *Call, _ []byte) { held <- c })}})
+	p := newPeer(t, addr)
+	p.call(1, echoPath, "")
+	first := <-held
+	p.call(3, echoPath, "")
+	<-held
+	go func() { _ = s.Shutdown(t.Context()) }()
+	ping := p.await(http2.FramePing).(*http2.PingFrame)
+	p.must(p.fr.WritePing(true, ping.Data))
+	if f := p.await(http2.FrameGoAway).(*http2.GoAwayFrame); f.LastStreamID != 3 {
+		t.Fatal(f)
+	}
+	p.headers(5, false, usual(echoPath)...)
+	p.must(p.fr.WriteData(5, false, message("x")))
+	p.headers(5, true, "x-after", "all")
+	p.must(p.fr.WritePing(false, [8]byte{5}))
+	p.await(http2.FramePing) // all of it was handled
+	first.Reply([]byte("at last"))
+	if o := p.outcome(1); o.what != "answered" {
+		t.Fatal(o)
+	}
+	p.must(p.fr.WriteRawFrame(http2.FramePing, 0, 0, []byte("short")))
+	if f := p.await(http2.FrameGoAway).(*http2.GoAwayFrame); f.LastStreamID != 3 || f.ErrCode != http2.ErrCodeFrameSize {
+		t.Errorf("at an error %v", f)
+	}
+}
+
 // TestShutdownDeadline shuts down with a call that is not answered.
 func TestShutdownDeadline(t *testing.T) {
 	held := make(chan *Call, 1)

@@ -25,6 +25,7 @@ type exchange struct {
 	unsaid  int64      // read and not yet given back to the stream's window
 	bodyErr error      // after body
 	loans   []*byte    // buffers that were read into and are not used yet; see Pool
+	cursor  cursor     // after what was read; with a Pool
 
 	response response
 }
@@ -52,6 +53,10 @@ func (cn *conn) fallBackLocked(c *Call) error {
 	x := &exchange{conn: cn, call: c, cancel: cancel, changed: sync.NewCond(&cn.mu)}
 	x.response.exchange = x
 	c.exchange, c.served = x, true
+	if c.kept != nil { // end does not have the call used again
+		c.kept = nil
+		cn.unkeep(1)
+	}
 	cn.exchanges++
 	r.Body = (*body)(x)
 	if c.ended {
@@ -190,7 +195,7 @@ func (b *body) Read(p []byte) (int, error) {
 	if b.read += n; b.read == len(b.body) {
 		b.body, b.read = b.body[:0], 0
 	}
-	x.lendLocked(p)
+	x.lendLocked(p, n)
 	b.unsaid += int64(n)
 	if !b.call.ended && !b.call.gone && b.unsaid >= cn.server.window/4 {
 		for b.call.blocked && b.bodyErr == nil {

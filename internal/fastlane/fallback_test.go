@@ -166,3 +166,25 @@ func TestAnswersToNobody(t *testing.T) {
 	last.conn.mu.Unlock()
 	last.Fail(codes.Aborted, "to nobody")
 }
+
+// TestRefusedInFlight has much on its way to streams of the fallback that are
+// refused meanwhile: it is not held against who sent it.
+func TestRefusedInFlight(t *testing.T) {
+	_, addr := start(t, Options{
+		MaxFallback: 1,
+		Methods:     map[string]Handler{echoPath: echo},
+		Fallback:    http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }),
+	})
+	p := newPeer(t, addr)
+	const n = 600
+	for i := range uint32(n) {
+		p.headers(1+2*i, false, usual("/elsewhere")...)
+	}
+	for i := range uint32(n) {
+		p.must(p.fr.WriteData(1+2*i, false, []byte("x")))
+	}
+	p.call(1+2*n, echoPath, "x")
+	if o := p.outcome(1 + 2*n); o.what != "answered" {
+		t.Error(o)
+	}
+}

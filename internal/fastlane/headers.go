@@ -11,6 +11,7 @@ func (cn *conn) headersLocked(f frame, p []byte) error {
 	if f.id&1 == 0 {
 		return broken(codeProtocol, "HEADERS of a stream that is not a client's")
 	}
+	f.flags &^= flagSelfish // a flag that is not defined means nothing: RFC 9113, 4.1
 	p, err := unpad(f, p)
 	if err != nil {
 		return err
@@ -112,7 +113,7 @@ func (cn *conn) blockLockedDone(id uint32, flags uint8, block []byte) error {
 func (cn *conn) trailersLocked(id uint32, flags uint8) error {
 	c := cn.streams.get(id)
 	switch {
-	case c == nil && cn.closed.byUs(id):
+	case c == nil && (cn.closed.byUs(id) || cn.drain == drainLast):
 		return nil // on its way when we closed the stream
 	case c == nil && cn.closed.has(id):
 		return broken(codeClosed, "HEADERS of a stream that has ended")

@@ -1,6 +1,7 @@
 package fastlane
 
 import (
+	"net/http"
 	"strconv"
 	"testing"
 	"time"
@@ -76,8 +77,12 @@ func TestKeptIsDropped(t *testing.T) {
 	for id := uint32(1); id < 8; id += 2 {
 		p.call(id, echoPath, "hold")
 	}
+	var calls []*Call
 	for range 4 {
-		(<-held).Reply(nil)
+		calls = append(calls, <-held)
+	}
+	for _, c := range calls { // not before: the next would be in its memory
+		c.Reply(nil)
 	}
 	p.outcomes(4)
 	awaitKept(t, s, 4)
@@ -94,6 +99,24 @@ func TestKeptIsDropped(t *testing.T) {
 	p.call(13, echoPath, "after")
 	if got := p.outcomes(1)[13]; got != "0 new" {
 		t.Errorf("after a pause: %q", got)
+	}
+}
+
+// TestKeptIsGivenToFallback has calls of both kinds in turn, in the same memory.
+func TestKeptIsGivenToFallback(t *testing.T) {
+	s, addr := start(t, Options{
+		Methods:  map[string]Handler{echoPath: &keeper{}},
+		Fallback: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
+	})
+	p := newPeer(t, addr)
+	for id := uint32(1); id < 400; id += 4 {
+		p.call(id, echoPath, "x")
+		p.outcome(id)
+		p.call(id+2, "/elsewhere", "x")
+		p.outcome(id + 2)
+	}
+	if n := s.kept.Load(); n > 2 {
+		t.Errorf("%d calls keep something, of a connection with one at a time", n)
 	}
 }
 

@@ -65,8 +65,9 @@ func (p *Pool) forget(loans []*byte) {
 }
 
 // freeLoans is how many buffers a stream may have read into, however little is
-// in them. Beyond it only full ones are given, as many as two messages need:
-// then one is complete, and the handler has something to take.
+// in them. Beyond it only full ones are given, and those that complete a message,
+// as many as two messages need: then one is complete, and the handler has something
+// to take.
 const freeLoans = 8
 
 // mayLendLocked tells whether the body may fill another buffer of n bytes.
@@ -75,13 +76,14 @@ func (x *exchange) mayLendLocked(n int) bool {
 	if o.Pool == nil || len(x.loans) < freeLoans {
 		return true
 	}
-	full := len(x.body)-x.read >= n || x.bodyErr != nil
-	return full && len(x.loans) < freeLoans+2*(o.MaxMessage+grpcPrefixLen)/maxFrame+2
+	worth := len(x.body)-x.read >= n || x.bodyErr != nil || x.cursor.completes(x.body[x.read:])
+	return worth && len(x.loans) < freeLoans+2*(o.MaxMessage+grpcPrefixLen)/maxFrame+2
 }
 
-// lendLocked notes that a buffer was read into.
-func (x *exchange) lendLocked(p []byte) {
+// lendLocked notes that n bytes were read into a buffer.
+func (x *exchange) lendLocked(p []byte, n int) {
 	if pool := x.conn.server.o.Pool; pool != nil {
+		x.cursor.pass(p[:n])
 		x.loans = append(x.loans, &p[0])
 		pool.lend(&p[0], x)
 	}

@@ -137,6 +137,38 @@ func TestLargestMessageInBytes(t *testing.T) {
 	}
 }
 
+// TestTailOfMessage sends messages in small parts, each read by itself, on a stream
+// that goes on: nothing follows that would fill the last buffer.
+func TestTailOfMessage(t *testing.T) {
+	o := pooled(t, func(s grpc.ServerStream) error {
+		for {
+			var in []byte
+			if err := s.RecvMsg(&in); err != nil {
+				return err
+			}
+			if err := s.SendMsg(&in); err != nil {
+				return err
+			}
+		}
+	})
+	_, addr := start(t, o)
+	p := newPeer(t, addr)
+	p.headers(1, false, usual("/slow.Stream/Echo")...)
+	for range 3 {
+		msg := message(strings.Repeat("z", 2000))
+		want := len(msg)
+		for len(msg) > 0 {
+			n := min(100, len(msg))
+			p.must(p.fr.WriteData(1, false, msg[:n]))
+			msg = msg[n:]
+			time.Sleep(2 * time.Millisecond) // else several are read together
+		}
+		for got := 0; got < want; {
+			got += len(p.await(http2.FrameData).(*http2.DataFrame).Data())
+		}
+	}
+}
+
 // TestStreamsOfFallbackAreBounded opens one more than there may be.
 func TestStreamsOfFallbackAreBounded(t *testing.T) {
 	o := pooled(t, func(s grpc.ServerStream) error { <-s.Context().Done(); return s.Context().Err() })

@@ -183,6 +183,10 @@ func TestProtocol(t *testing.T) {
 		{"the window overflows", frame(frameWindow, 0, 0, "\x7f\xff\xff\xff"), "goaway FLOW_CONTROL_ERROR"},
 		{"the window of a stream overflows", func(p *peer) { open(p); frame(frameWindow, 0, 1, "\x7f\xff\xff\xff")(p) }, "reset FLOW_CONTROL_ERROR"},
 		{"GOAWAY of a stream", frame(frameGoAway, 0, 1, "12345678"), "goaway PROTOCOL_ERROR"},
+		{"an unknown flag", func(p *peer) {
+			p.must(p.fr.WriteRawFrame(http2.FrameHeaders, 0x80|http2.FlagHeadersEndHeaders, 1, p.block(usual(echoPath)...)))
+			p.must(p.fr.WriteData(1, true, message("x")))
+		}, `200 0 "\x00\x00\x00\x00\x01x"`},
 		{"a short PRIORITY", func(p *peer) { open(p); frame(framePriority, 0, 1, "\x00")(p) }, "reset FRAME_SIZE_ERROR"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

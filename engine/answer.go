@@ -55,12 +55,28 @@ func (f *flow) fill(e *weir.Entry, source weir.Source) {
 		if tallied {
 			f.plan.Retell(i, &to.Outcome)
 		}
-		d.Delay = max(d.Delay, o.Delay)
+		if c.Mode != weir.Shadow {
+			d.Delay = max(d.Delay, o.Delay)
+		}
 	}
 	if !enforced && source == weir.SourceStore {
 		d.Source = weir.SourceShadow
 	}
 	f.bind(e.Binding(), e)
+	if d.Reason == weir.ReasonShed {
+		f.notBefore(e)
+	}
+}
+
+// notBefore puts the time to come back off for as long as other limits deny: a place
+// that is given back is of no use before.
+func (f *flow) notBefore(e *weir.Entry) {
+	for i := range e.Charges {
+		c, o := &e.Charges[i], &e.Outcomes[i]
+		if !o.OK && c.Mode != weir.Shadow && c.Mode != weir.Refund && c.Group == 0 && c.Meter.Machine != weir.Slots {
+			f.dec.RetryAfter = max(f.dec.RetryAfter, o.RetryAfter)
+		}
+	}
 }
 
 // meetsOne tells whether the request meets one limit, of a counter that is not
@@ -82,7 +98,9 @@ func (f *flow) fillOne(e *weir.Entry, source weir.Source) {
 	d.Charges = slices.Grow(d.Charges[:0], 1)[:1]
 	to := &d.Charges[0]
 	to.Rule, to.Descriptor, to.Limit, to.Cost, to.Mode, to.Outcome = u.Rule.ID, u.Descriptor, u.Meter.Limit, u.Cost, c.Mode, *o
-	d.Delay = max(d.Delay, o.Delay)
+	if c.Mode != weir.Shadow {
+		d.Delay = max(d.Delay, o.Delay)
+	}
 	f.bindTo(u, o, e.Admitted)
 }
 
@@ -103,11 +121,22 @@ func (f *flow) bind(charge int, e *weir.Entry) {
 	if charge < 0 {
 		return
 	}
+	var bound *policy.Use
 	for i := range f.plan.Uses {
-		if u := &f.plan.Uses[i]; u.Charge == charge {
-			f.bindTo(u, &e.Outcomes[charge], e.Admitted)
-			return
+		u := &f.plan.Uses[i]
+		if u.Charge != charge {
+			continue
 		}
+		by := u.By(e.Charges[charge].Meter)
+		if by || bound == nil {
+			bound = u
+		}
+		if by {
+			break
+		}
+	}
+	if bound != nil {
+		f.bindTo(bound, &e.Outcomes[charge], e.Admitted)
 	}
 }
 
@@ -146,11 +175,9 @@ func (f *flow) shed() {
 func (f *flow) denyOutright() {
 	d := f.dec
 	d.Verdict, d.Reason, d.RetryAfter = weir.Deny, weir.ReasonExhausted, weir.Never
-	for i := range f.plan.Descriptors {
-		if m := &f.plan.Descriptors[i]; m.Denies != nil {
-			d.Rule, d.Scope, d.RuleIndex, d.Limit = m.Rule.ID, m.Rule.Scope, m.Rule.Index, *m.Denies
-			return
-		}
+	d.Remaining, d.ResetAfter, d.Delay = 0, 0, 0 // of a limit that the store was asked about
+	if m := f.plan.Denier(); m != nil {
+		d.Rule, d.Scope, d.RuleIndex, d.Limit = m.Rule.ID, m.Rule.Scope, m.Rule.Index, *m.Denies
 	}
 }
 

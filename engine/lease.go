@@ -176,10 +176,7 @@ func (l *leasing) answerAtOnce() {
 		return
 	}
 	g.Reason, g.RetryAfter = weir.ReasonExhausted, weir.Never
-	for i := range l.plan.Descriptors {
-		if m := &l.plan.Descriptors[i]; m.Denies != nil {
-			g.Rule, g.Scope, g.Limit = m.Rule.ID, m.Rule.Scope, *m.Denies
-			return
-		}
+	if m := l.plan.Denier(); m != nil {
+		g.Rule, g.Scope, g.Limit = m.Rule.ID, m.Rule.Scope, *m.Denies
 	}
 }

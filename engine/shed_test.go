@@ -6,6 +6,7 @@ import (
 
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/engine"
+	"github.com/weirlimit/weir/internal/enginetest"
 	"github.com/weirlimit/weir/internal/local"
 	"github.com/weirlimit/weir/memstore"
 )
@@ -79,5 +80,31 @@ func TestShedFromTheDenyCache(t *testing.T) {
 		if d := check(t, e, ask()); d.Reason != want.reason || d.Source != want.source {
 			t.Errorf("request %d: %v from %v", i+1, d.Reason, d.Source)
 		}
+	}
+}
+
+// TestShedWaitsForOtherLimits: when the service is full and the tenant's own limit is
+// used up, a place alone is no reason to come back.
+func TestShedWaitsForOtherLimits(t *testing.T) {
+	e := enginetest.New(t, `
+policies:
+  - {id: tenant, by: tenant, limits: [1/m], on_failure: open}
+  - {id: fleet, concurrency: {max: 2, timeout: 1h}, answer: unavailable, on_failure: open}
+`, engine.Options{})
+	ask := func(id, tenant string) (d weir.Decision) {
+		r := weir.Request{Domain: "default", ID: id, Descriptors: []weir.Descriptor{{Pairs: []weir.Pair{{Name: "tenant", Value: tenant}}}}}
+		if err := e.Check(t.Context(), &r, &d); err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	if a, b := ask("1", "a"), ask("2", "b"); !a.Allowed() || !b.Allowed() {
+		t.Fatal("two places are free")
+	}
+	if d := ask("3", "c"); d.Reason != weir.ReasonShed || d.RetryAfter != weir.Second {
+		t.Errorf("a place is missing: %v, retry after %v", d.Reason, d.RetryAfter.Duration())
+	}
+	if d := ask("4", "a"); d.Reason != weir.ReasonShed || d.RetryAfter < 59*weir.Second {
+		t.Errorf("and so are units: %v, retry after %v", d.Reason, d.RetryAfter.Duration())
 	}
 }

@@ -11,11 +11,12 @@ import (
 // release is called:
 //
 //	d, release, err := lim.Acquire(ctx, tenant)
-//	if err != nil || !d.Allowed() { ... }
 //	defer release()
+//	if err != nil || !d.Allowed() { ... }
 //
-// release is never nil and may be called more than once, also after a denial;
-// it does not depend on ctx. A unit that is not released, because the program
+// release is never nil and may be called more than once, also after a denial and
+// after an error, when a unit may have been taken whose answer was lost; it does not
+// depend on ctx. A unit that is not released, because the program
 // died or because releasing failed, is free again after the limit's window.
 // Limits other than those of concurrency keep what they were charged.
 //
@@ -28,7 +29,7 @@ func (l *Limiter) Acquire(ctx context.Context, key string) (d weir.Decision, rel
 	}
 	id := rand.Text()
 	err = l.check(ctx, &Ask{Key: key, Cost: 1, ID: id}, &d, false)
-	if d.Allowed() {
+	if d.Allowed() || err != nil && weir.CodeOf(err) != weir.CodeInvalid { // it may have been taken, and the answer lost
 		release = func() error { return l.Release(context.WithoutCancel(ctx), key, id) }
 	}
 	return d, release, err

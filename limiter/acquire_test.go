@@ -117,6 +117,34 @@ func TestAcquireNeedsAConcurrencyLimit(t *testing.T) {
 	}
 }
 
+// losing decides, and loses the first answer.
+type losing struct {
+	weir.Store
+	lost bool
+}
+
+func (l *losing) Decide(ctx context.Context, b *weir.Batch) {
+	l.Store.Decide(ctx, b)
+	if !l.lost {
+		l.lost, b.Entries[0].Err = true, &weir.Error{Code: weir.CodeTimeout}
+	}
+}
+
+// TestReleaseAfterLostAnswer: nobody else knows the id that holds the unit.
+func TestReleaseAfterLostAnswer(t *testing.T) {
+	l := newLimiter(t, &losing{Store: newFake()}, "1 concurrency h")
+	_, release, err := l.Acquire(ctx, "a")
+	if weir.CodeOf(err) != weir.CodeTimeout {
+		t.Fatal(err)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	if d, _, err := l.Acquire(ctx, "a"); err != nil || !d.Allowed() {
+		t.Errorf("after the release: %v, %v", d.Verdict, err)
+	}
+}
+
 // TestReleaseAfterFailingOpen: the store may have counted it before it failed.
 func TestReleaseAfterFailingOpen(t *testing.T) {
 	f := newFake()

@@ -293,3 +293,14 @@ func TestDelayIsTheLongest(t *testing.T) {
 		t.Errorf("%+v, %v; want a delay of 1 s", d, err)
 	}
 }
+
+// TestWatchedDelaysNobody: a leaky bucket that only watches.
+func TestWatchedDelaysNobody(t *testing.T) {
+	l := newLimiter(t, newFake(), "60/m burst 10 leaky_bucket")
+	for i := range 3 {
+		var d weir.Decision
+		if err := l.Check(ctx, Ask{Key: "a", Cost: 1, Mode: weir.Shadow}, &d); err != nil || !d.Allowed() || d.Delay != 0 {
+			t.Errorf("request %d: %+v, %v", i+1, d, err)
+		}
+	}
+}

@@ -10,10 +10,10 @@ func (l *Limiter) read(e *weir.Entry, d *weir.Decision, charges bool) {
 	d.Replayed = e.Replayed
 	for i := range e.Outcomes {
 		c, o := &e.Charges[i], &e.Outcomes[i]
-		// All limits apply at once: the longest of their delays holds.
-		d.Delay = max(d.Delay, o.Delay)
 		if c.Mode == weir.Shadow {
 			d.Source = weir.SourceShadow
+		} else { // all limits apply at once: the longest of their delays holds
+			d.Delay = max(d.Delay, o.Delay)
 		}
 		if charges {
 			d.Charges = append(d.Charges, weir.Charged{

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/weirlimit/weir"
@@ -37,6 +38,10 @@ func AddPart(whole *weir.Outcome, part weir.Outcome) {
 	whole.Before.Used += part.Before.Used
 	whole.Before.Since = max(whole.Before.Since, part.Before.Since)
 }
+
+// By tells whether the use's counter is charged by m. It is not where another use of
+// the same counter has a tighter limit.
+func (u *Use) By(m *weir.Meter) bool { return u.Meter == m || slices.Contains(u.Parts, m) }
 
 // Scale makes of the outcome of one sub-counter an estimate of the whole: the
 // others are taken to be as full, which in the long run they are. What was

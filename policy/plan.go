@@ -84,21 +84,27 @@ type Matched struct {
 	by   counting // the same of node
 }
 
-// Denied tells whether the request is denied whatever a store would say: a
-// limit of 0 applies, and not only as one of several quotas.
-func (p *Plan) Denied() bool {
-	quota := false
+// Denied tells whether the request is denied whatever a store would say.
+func (p *Plan) Denied() bool { return p.Denier() != nil }
+
+// Denier is the descriptor by which it is: a limit of 0 applies, and not only as one
+// of several quotas. nil if there is none.
+func (p *Plan) Denier() *Matched {
+	var quota *Matched
 	for i := range p.Descriptors {
 		m := &p.Descriptors[i]
 		switch {
 		case m.Denies == nil || m.Rule.Mode == weir.Shadow:
-		case m.Rule.Quota:
-			quota = true
-		default:
-			return true
+		case !m.Rule.Quota:
+			return m
+		case quota == nil:
+			quota = m
 		}
 	}
-	return quota && !slices.ContainsFunc(p.Charges, func(c weir.Charge) bool { return c.Group == quotaGroup })
+	if quota != nil && slices.ContainsFunc(p.Charges, func(c weir.Charge) bool { return c.Group == quotaGroup }) {
+		return nil
+	}
+	return quota
 }
 
 // Reset empties p and keeps its memory.

@@ -44,7 +44,7 @@ func (p *Plan) chargePlain(r *Rule, meters []*weir.Meter, descriptor int, mode w
 		}
 		if c := &p.Charges[i]; fresh {
 			c.Meter, c.Cost, c.Mode, c.Group = m, cost, mode, groupOf(r, mode)
-		} else if err := join(c, cost, mode); err != nil {
+		} else if err := join(c, m, cost, mode); err != nil {
 			return err
 		}
 		p.use(r, m, descriptor, i, cost)
@@ -89,7 +89,7 @@ func (p *Plan) charge(r *Rule, meters []*weir.Meter, descriptor int, mode weir.M
 			if at.private {
 				c.Twin, c.Twinning = p.twinOf(at, horizonOf(m, mode))
 			}
-		} else if err := join(c, cost, mode); err != nil {
+		} else if err := join(c, charged, cost, mode); err != nil {
 			return err
 		}
 		p.Uses = append(p.Uses, Use{Rule: r, Meter: m, Descriptor: descriptor, Charge: i, Cost: cost, Parts: parts})
@@ -204,14 +204,18 @@ func (p *Plan) add(name string) {
 	c.Key, c.Twinning, c.Twin = name, weir.TwinNone, ""
 }
 
-// join adds to what a counter is charged already.
-func join(c *weir.Charge, cost int64, mode weir.Mode) error {
+// join adds to what a counter is charged already. Where two limits meet in it, as
+// those of two plans do, the tighter holds.
+func join(c *weir.Charge, m *weir.Meter, cost int64, mode weir.Mode) error {
 	if c.Mode != mode {
 		return &weir.Error{
 			Code: weir.CodeInvalid, Field: "descriptors",
 			Message: "two descriptors use one counter in different ways",
 			Hint:    "charge and refund it in two requests",
 		}
+	}
+	if tighter(m, c.Meter) {
+		c.Meter = m
 	}
 	c.Cost += cost
 	if c.Cost < 0 { // two costs near the largest number
@@ -233,4 +237,13 @@ func (p *Plan) tighten(r *Rule) {
 	if r.Deadline > 0 && (p.Deadline == 0 || r.Deadline < p.Deadline) {
 		p.Deadline = r.Deadline
 	}
+}
+
+// tighter tells whether m admits less than other, of one counter and so of the same
+// algorithm and window.
+func tighter(m, other *weir.Meter) bool {
+	if m.Capacity != other.Capacity {
+		return m.Capacity < other.Capacity
+	}
+	return m.Limit.Count < other.Limit.Count
 }

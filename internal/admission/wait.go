@@ -40,7 +40,7 @@ func tooLong(d *weir.Decision, most weir.Micros) {
 	d.Verdict, d.Reason, d.Remaining, d.RetryAfter = weir.Deny, weir.ReasonExhausted, 0, d.Delay-most
 	for i := range d.Charges {
 		c := &d.Charges[i]
-		if c.Outcome.Delay != d.Delay {
+		if c.Outcome.Delay != d.Delay || c.Mode == weir.Shadow {
 			continue
 		}
 		if c.Rule != d.Rule {

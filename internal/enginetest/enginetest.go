@@ -20,7 +20,22 @@ func New(t testing.TB, text string, o engine.Options) *engine.Engine {
 	if policy.HasErrors(problems) {
 		t.Fatalf("enginetest: parse: %v", problems)
 	}
-	set, problems := policy.Compile([]*policy.File{{Name: "test.yaml", Native: f}}, policy.Options{})
+	return of(t, &policy.File{Name: "test.yaml", Native: f}, policy.Options{}, o)
+}
+
+// NewEnvoy is New for a text in Envoy's format.
+func NewEnvoy(t testing.TB, text string, by policy.Options, o engine.Options) *engine.Engine {
+	t.Helper()
+	f, problems := policy.ParseEnvoy("test.yaml", []byte(text))
+	if policy.HasErrors(problems) {
+		t.Fatalf("enginetest: parse: %v", problems)
+	}
+	return of(t, &policy.File{Name: "test.yaml", Envoy: f}, by, o)
+}
+
+func of(t testing.TB, f *policy.File, by policy.Options, o engine.Options) *engine.Engine {
+	t.Helper()
+	set, problems := policy.Compile([]*policy.File{f}, by)
 	if policy.HasErrors(problems) {
 		t.Fatalf("enginetest: compile: %v", problems)
 	}

@@ -72,7 +72,7 @@ type chargeOf struct {
 // of the same names. It allocates once, and for every eighth answer twice, and h may grow.
 func (r *Recurring) Set(a *Answer, h map[string][]string) {
 	d := a.Decision
-	if d.Verdict != weir.Allow || d.Limit.Count == 0 || len(d.Charges) == 0 {
+	if d.Verdict != weir.Allow || d.Reason == weir.ReasonDegraded || d.Limit.Count == 0 || len(d.Charges) == 0 {
 		r.plain(a, h)
 		return
 	}

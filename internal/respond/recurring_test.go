@@ -47,6 +47,8 @@ func TestRecurring(t *testing.T) {
 			d.Verdict, d.RetryAfter = weir.Deny, weir.Never
 		case 2:
 			d.Charges, d.Limit, d.Rule = nil, weir.Limit{}, ""
+		case 3:
+			d.Reason, d.Source = weir.ReasonDegraded, weir.SourceBackstop
 		}
 		a := respond.To(d, now, nil)
 		var f respond.Fields

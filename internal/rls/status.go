@@ -88,7 +88,9 @@ func tightest(d *weir.Decision, descriptor int) *weir.Charged {
 }
 
 func tighter(a, b *weir.Charged) bool {
-	switch {
+	switch shadow := a.Mode == weir.Shadow; {
+	case shadow != (b.Mode == weir.Shadow):
+		return !shadow
 	case a.Outcome.OK != b.Outcome.OK:
 		return !a.Outcome.OK
 	case !a.Outcome.OK:

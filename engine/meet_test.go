@@ -1,0 +1,50 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/engine"
+	"github.com/weirlimit/weir/internal/enginetest"
+	"github.com/weirlimit/weir/policy"
+)
+
+// TestTwoLimitsMeetInOneCounter: of two descriptors that count in one, each under a
+// limit of its own, the tighter holds, whichever comes first.
+func TestTwoLimitsMeetInOneCounter(t *testing.T) {
+	pairs := func(plan string, own int64) weir.Descriptor {
+		d := weir.Descriptor{Pairs: []weir.Pair{{Name: "tenant", Value: "a"}, {Name: "plan", Value: plan}}}
+		if own > 0 {
+			d.Limit = weir.MustMeter(weir.Limit{Algorithm: weir.FixedWindow, Count: own, Window: weir.Hour})
+		}
+		return d
+	}
+	for _, c := range []struct {
+		name         string
+		engine       func() *engine.Engine
+		large, small weir.Descriptor
+	}{
+		{"plans", func() *engine.Engine {
+			return enginetest.New(t, "domain: d\npolicies:\n  - {id: p, by: tenant, limits: [100/m], plans: {small: [4/m]}, on_failure: open}\n", engine.Options{})
+		}, pairs("big", 0), pairs("small", 0)},
+		{"limits of the request", func() *engine.Engine {
+			return enginetest.NewEnvoy(t, "domain: d\ndescriptors:\n  - {key: tenant, rate_limit: {unit: hour, requests_per_unit: 5}}\n", policy.Options{}, engine.Options{})
+		}, pairs("x", 100), pairs("x", 4)},
+	} {
+		for _, ds := range [][]weir.Descriptor{{c.large, c.small}, {c.small, c.large}} {
+			e := c.engine()
+			r, d, passed := weir.Request{Domain: "d", Descriptors: ds}, weir.Decision{}, 0
+			for range 5 {
+				if err := e.Check(t.Context(), &r, &d); err != nil {
+					t.Fatal(err)
+				}
+				if d.Allowed() {
+					passed++
+				}
+			}
+			if passed != 2 || d.Limit.Count != 4 {
+				t.Errorf("%s: %d passed, each of them two units, denied by %v", c.name, passed, d.Limit)
+			}
+		}
+	}
+}

@@ -14,6 +14,7 @@ type amendment struct {
 	item
 	store *Store
 	own   weir.Entry
+	undo  uint64 // the attempt whose charges are undone; 0 of a refund
 	tries int
 	open  atomic.Int32 // of this attempt: its answer, and the last reference to the item
 }
@@ -21,21 +22,23 @@ type amendment struct {
 // amendTries bounds the attempts; each has undoFor.
 const amendTries = 3
 
-func (s *Store) amend(e weir.Entry, slot uint16, flags uint8) {
-	a := &amendment{store: s, own: e, tries: amendTries}
+// amend undoes what an attempt at e charged, or with none sends e, a refund.
+func (s *Store) amend(e weir.Entry, slot uint16, undo uint64) {
+	a := &amendment{store: s, own: e, undo: undo, tries: amendTries}
 	a.slot = slot
-	a.send(flags)
+	a.send()
 }
 
-func (a *amendment) send(flags uint8) {
+func (a *amendment) send() {
 	a.tries--
 	a.open.Store(2)
 	now := a.store.now()
 	a.init(&a.own, a, now, now+undoFor)
 	a.own.Err = nil
 	a.identify(nil)
-	if flags&flagUndo != 0 {
-		a.flags = a.flags&^flagReplay | flagUndo
+	if a.undo != 0 {
+		a.flags = a.flags&^flagReplay | flagUndo | flagTried
+		a.attempt = a.undo
 	}
 	a.declared = false
 	a.store.sendPart(&a.item)
@@ -49,12 +52,11 @@ func (a *amendment) dropped() {
 	}
 	code := weir.CodeOf(a.own.Err)
 	if a.tries > 0 && !a.store.closed.Load() && code.Temporary() {
-		flags := a.flags & flagUndo
 		if code == weir.CodeBreaker { // which answers at once; nothing waits
-			time.AfterFunc(undoFor, func() { a.send(flags) })
+			time.AfterFunc(undoFor, a.send)
 			return
 		}
-		a.send(flags)
+		a.send()
 		return
 	}
 	a.store.lost(weir.LossRefund, 1)

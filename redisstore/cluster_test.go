@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/algo"
 	"github.com/weirlimit/weir/internal/key"
 	"github.com/weirlimit/weir/internal/redistest"
 )
@@ -51,6 +52,16 @@ func (c *cluster) on(t *testing.T, i int) string {
 			t.Fatalf("%s serves no slot", addr)
 		}
 	}
+}
+
+// record is the key by which e is remembered.
+func (c *cluster) record(t *testing.T, e weir.Entry) string {
+	t.Helper()
+	id, ok, _ := algo.ReplayOwner(&e, nil)
+	if !ok {
+		t.Fatal("it is not remembered")
+	}
+	return c.s.replayPrefix(c.s.slotOf(e.Charges[0].Key)) + string(id[:])
 }
 
 // calls is how many script calls all nodes have answered.
@@ -96,6 +107,8 @@ func TestCluster(t *testing.T) {
 		{"split: quota groups", testSplitGroups},
 		{"split: replayed by its id", testSplitReplay},
 		{"split: undo of what never ran", testSplitUndoOfNothing},
+		{"split: an undo is of its attempt", testUndoIsOfItsAttempt},
+		{"split: undo of a look", testUndoOfALook},
 		{"split: concurrent callers", testSplitConcurrent},
 		{"split: twins", testSplitTwins},
 		{"ask window", testAskWindow},

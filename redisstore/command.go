@@ -5,7 +5,7 @@ import "strconv"
 // command is the script's call as it goes over the wire. It is made in the
 // flight's memory, from the parts that build and encode left there.
 func (f *flight) command(sc *script, inArgs bool) []byte {
-	nkeys := f.keys.len() + f.replays.len()
+	nkeys := f.size()
 	clock := f.store.clockArg(nil)
 	b := appendHead(f.wire[:0], '*', 4+nkeys+len(clock))
 	b = append(b, "$7\r\nEVALSHA\r\n"...)

@@ -22,18 +22,14 @@ func TestUndoOfADamagedRecord(t *testing.T) {
 	} {
 		k := fmt.Sprintf("{damaged%d}", i)
 		e := weir.Entry{ID: "damaged", Charges: []weir.Charge{charge(k, m, 4)}}
-		admit(t, c.s, e)
-		record, ok, _ := algo.ReplayOwner(&e, nil)
-		if !ok {
-			t.Fatal("no record")
-		}
-		name := c.s.replayPrefix(c.s.slotOf(k)) + string(record[:])
+		admitPart(t, c.s, e, 1)
+		name := c.record(t, e)
 		rec, ok := c.node(k).MustDo("GET", name).(string)
 		if !ok {
 			t.Fatalf("the record is not at %q", name)
 		}
 		c.node(k).MustDo("SET", name, damage(rec), "KEEPTTL")
-		c.s.amend(e, c.s.slotOf(k), flagUndo)
+		c.s.amend(e, c.s.slotOf(k), 1)
 		for range 3 { // those after it have seen what it did
 			admit(t, c.s, weir.Entry{Charges: []weir.Charge{charge(k, m, 0)}})
 		}

@@ -34,9 +34,10 @@ type flight struct {
 	byShape shapes
 	arena   []byte // the bytes of keys, then of replay keys
 
-	blob []byte
-	wire []byte // the command that carries blob
-	sent uint
+	blob  []byte
+	wire  []byte // the command that carries blob
+	sent  uint
+	timed bool // the script takes its own time
 	sorted
 	replay
 	stand standby
@@ -50,6 +51,7 @@ type group struct {
 	replay     int32 // index into replays, or -1
 	flags      uint8
 	owner      algo.Owner
+	attempt    uint64
 	hash       uint64
 
 	// As sort tells them apart.
@@ -74,13 +76,13 @@ func (f *flight) reset() {
 	f.byShape.reset()
 }
 
-// build groups items until keyCap distinct keys are in, and returns how many
-// it took. Those that must go out alone are left to the caller: build stops
+// build groups items until keyCap distinct keys are in, those of request ids too, and
+// returns how many it took. Those that must go out alone are left to the caller: build stops
 // before the first, or takes just that one.
 func (f *flight) build(items []*item, keyCap int) int {
 	f.reset()
 	for i, it := range items {
-		if i > 0 && (f.keys.len() >= keyCap || it.declared) {
+		if i > 0 && (f.size() >= keyCap || it.declared) {
 			return i
 		}
 		if !it.state.CompareAndSwap(queued, building) {
@@ -131,7 +133,7 @@ func (f *flight) add(i int32, it *item) {
 	}
 	g := group{
 		first: first, n: int32(len(e.Charges)), head: i, tail: i, count: 1,
-		replay: -1, flags: it.flags | twins, owner: it.holderID, hash: h,
+		replay: -1, flags: it.flags | twins, owner: it.holderID, attempt: it.attempt, hash: h,
 	}
 	if it.flags == 0 {
 		if known { // else no other can be the same

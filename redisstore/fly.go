@@ -136,7 +136,7 @@ func isNoScript(err error) bool {
 func (s *shard) land(f *flight, began time.Time, took time.Duration) {
 	items := s.detach(f)
 	s.recovered(f, items, began.Sub(s.store.start)+took, took)
-	s.keyCap.observe(f.keys.len(), f.script)
+	s.keyCap.observe(f.size(), f.spent())
 	var elsewhere []*item
 	s.store.answering()
 	next := landing{f: f}
@@ -274,7 +274,7 @@ func (s *shard) recovered(f *flight, items []*item, now, took time.Duration) {
 	}
 	s.mu.Lock()
 	s.mu.down = nil
-	s.mu.pace.observe(took, f.script)
+	s.mu.pace.observe(took, f.spent())
 	r := s.learnLocked(now, &t, slowError)
 	s.mu.Unlock()
 	r.answer(s.store)

@@ -29,6 +29,7 @@ type item struct {
 
 	holderID algo.Owner // of concurrency charges
 	replayID algo.Owner // of the replay record
+	attempt  uint64     // of a part of an entry: whose record it makes, and may undo
 	flags    uint8      // see commit.lua
 	declared bool       // must go out alone, with declared keys
 	ordered  bool       // must not overtake, or be overtaken by, others of its batch
@@ -56,6 +57,7 @@ const (
 	flagShort  = 8
 	flagTwins  = 16 // of a group only
 	flagPlain  = 32 // to the script only, instead of none
+	flagTried  = 64 // has an attempt
 )
 
 // holder is what an item belongs to: a call, or a split entry.
@@ -84,7 +86,7 @@ func (it *item) init(e *weir.Entry, h holder, began, deadline time.Duration) {
 	it.entry, it.holder, it.began, it.deadline = e, h, began, deadline
 	it.probe, it.counted, it.hasty, it.held = 0, false, false, false
 	it.flags, it.declared, it.ordered, it.cause = 0, false, false, nil
-	it.holderID, it.replayID = algo.Owner{}, algo.Owner{}
+	it.holderID, it.replayID, it.attempt = algo.Owner{}, algo.Owner{}, 0
 }
 
 // identify computes what the entry's id is needed for.

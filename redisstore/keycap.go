@@ -16,6 +16,11 @@ type keyCap struct {
 
 const leastKeys = 8
 
+// assumedKey is what a key is taken to cost a script that cannot tell: Redis and
+// Valkey 7.2 have no clock that goes on in one. It is what a key costs on a slow
+// machine.
+const assumedKey = 2 * time.Microsecond
+
 func newKeyCap(most int, goal time.Duration) *keyCap {
 	c := &keyCap{most: int32(most), goal: goal}
 	c.now.Store(int32(most))

@@ -154,3 +154,37 @@ func TestStoreCallReportsFailures(t *testing.T) {
 		t.Errorf("reported %+v", c)
 	}
 }
+
+// TestManyIDsOnOneKey: each request id is a key of its own, also where all ask for
+// one counter.
+func TestManyIDsOnOneKey(t *testing.T) {
+	srv := redistest.Start(t)
+	var mu sync.Mutex
+	most := 0
+	s := open(t, Options{Addrs: []string{srv.Addr()}, Breaker: patient, Hooks: weir.Hooks{StoreCall: func(c weir.StoreCall) {
+		mu.Lock()
+		defer mu.Unlock()
+		most = max(most, c.Groups)
+	}}})
+	m := still(1_000_000)
+	var b weir.Batch
+	for i := range 8192 {
+		e := one("k", m)
+		e.ID = fmt.Sprint("r", i)
+		b.Entries = append(b.Entries, e)
+	}
+	together(t, s, srv, &b)
+	for i := range b.Entries {
+		if err := b.Entries[i].Err; err != nil {
+			t.Fatalf("entry %d: %v", i, err)
+		}
+	}
+	if got := used(t, s, "k", m); got != 8192 {
+		t.Errorf("%d units are in use", got)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if s.opts.MaxKeys < most {
+		t.Errorf("%d requests with ids were in one call, of %d keys at most", most, s.opts.MaxKeys)
+	}
+}

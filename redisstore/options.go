@@ -49,7 +49,8 @@ type Options struct {
 	// ConnTimeout bounds a dial and a round trip: a connection that takes longer
 	// is closed. It frees what hangs; it is not how deadlines are kept. Default 1 s.
 	ConnTimeout time.Duration
-	// MaxKeys caps the distinct keys of one script call. The store goes below it
+	// MaxKeys caps the distinct keys of one script call, with those that request
+	// ids are remembered by. The store goes below it
 	// by itself to keep a call under MaxScript. Default 256.
 	MaxKeys int
 	// MaxScript is how long a script call may take: it stalls its shard.

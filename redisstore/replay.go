@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"encoding/binary"
 	"errors"
 	"time"
 
@@ -31,13 +32,17 @@ type record struct {
 	now      weir.Micros
 	outcomes []weir.Outcome
 	granted  []int64
+	attempt  uint64 // that made it, and may undo it; 0 is none
 }
+
+// attemptBytes is the length of an attempt.
+const attemptBytes = 8
 
 var errShortReply = errors.New("the script's answer is too short")
 
 // read takes the script's answer apart.
 func (f *flight) read() error {
-	n := f.keys.len() + f.replays.len()
+	n := f.size()
 	if len(f.found.values) == 1 {
 		f.found.spread(n)
 	}
@@ -189,12 +194,15 @@ func (f *flight) remembered(g *group, out []weir.Outcome) (admitted, replayed bo
 		f.loadRecord(g, r)
 	}
 	if r.known {
+		if g.flags&flagTried != 0 {
+			r.attempt = 0 // two were answered by it: neither may undo it
+		}
 		copy(out, r.outcomes)
 		return algo.Passes(f.charges[g.first:g.first+g.n], out), true, r.now
 	}
 	admitted = f.settle(g, out)
 	if algo.Remembered(admitted, out) {
-		r.known, r.now = true, f.now
+		r.known, r.now, r.attempt = true, f.now, g.attempt
 		r.outcomes = append(r.outcomes[:0], out...)
 		r.granted = r.granted[:0]
 		for i := range out {
@@ -205,7 +213,8 @@ func (f *flight) remembered(g *group, out []weir.Outcome) (admitted, replayed bo
 }
 
 // loadRecord reads what an earlier call remembered: now u56, admitted u8, then
-// per charge the meter, granted u24, length u16 and the state before.
+// per charge the meter, granted u24, length u16 and the state before; of a part of an
+// entry then the attempt that made it.
 func (f *flight) loadRecord(g *group, r *record) {
 	b, ok := f.found.text(f.keys.len() + int(g.replay))
 	if !ok {
@@ -247,6 +256,10 @@ func (f *flight) parseRecord(b []byte, charges []weir.Charge, owner algo.Owner, 
 		}
 		b = b[5+n:]
 	}
+	r.attempt = 0
+	if len(b) == attemptBytes {
+		r.attempt = binary.BigEndian.Uint64(b)
+	}
 	r.outcomes = grow(r.outcomes, len(charges))
 	algo.Settle(charges, owner, states, r.now, r.outcomes)
 	r.known = true
@@ -258,7 +271,7 @@ func (f *flight) undo(g *group, out []weir.Outcome) {
 	if !r.known {
 		f.loadRecord(g, r)
 	}
-	if !r.known {
+	if !r.known || g.flags&flagTried != 0 && r.attempt != g.attempt {
 		clear(out)
 		return
 	}

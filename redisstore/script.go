@@ -37,8 +37,9 @@ var (
 // prelude.
 type script struct{ source, sha string }
 
-func newScript(prelude string) script {
-	source := prelude + commitBody
+func newScript(prelude string) script { return scriptOf(prelude + commitBody) }
+
+func scriptOf(source string) script {
 	sum := sha1.Sum([]byte(source))
 	return script{source: source, sha: hex.EncodeToString(sum[:])}
 }
@@ -77,9 +78,13 @@ end
 `
 	redisClock = `local t = redis.call('TIME')
 local now, still = t[1] * 1000000 + t[2], false
+local lib = string.byte(blob) == 1 and rawget(_G, 'os')
+local clock = lib and lib.clock
+local began = clock and clock()
 `
 	// A test's clock: the caller's instant is the last argument.
 	testClock = `local now, still = tonumber(table.remove(ARGV)), true
+local clock, began
 `
 )
 

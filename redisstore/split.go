@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"crypto/rand"
+	mathrand "math/rand/v2"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -12,13 +13,18 @@ import (
 
 // split is an entry whose keys live in several places. Its parts are decided
 // in parallel, each atomic, each remembered under an id; when they do not all
-// pass, those that did are undone by that id. Undoing what did not run does
-// nothing, so a part whose answer was lost is undone too.
+// pass, those that did are undone by that id. Undoing what did not run, or what an
+// earlier try of the same request was answered by, does nothing, so a part whose
+// answer was lost is undone too.
 type split struct {
 	store  *Store
 	parent *item
 	parts  []*part
 	left   atomic.Int32
+
+	// attempt tells this try of a request from others under the same id: only what
+	// it charged itself is undone.
+	attempt uint64
 }
 
 // part is the charges of a split entry that have one place.
@@ -46,7 +52,7 @@ func (s *Store) split(it *item) {
 		it.holder.dropped()
 		return
 	}
-	sp := &split{store: s, parent: it}
+	sp := &split{store: s, parent: it, attempt: mathrand.Uint64() | 1}
 	byPlace := make(map[place]*part)
 	for i, c := range it.entry.Charges {
 		where := place{slot: s.slotOf(c.Key), kept: c.Mode == weir.Always || c.Mode == weir.Refund}
@@ -79,7 +85,8 @@ func (s *Store) split(it *item) {
 		p.hasty = it.hasty
 		p.identify(nil)
 		if p.flags&flagReplay != 0 {
-			p.flags |= flags
+			p.flags |= flags | flagTried
+			p.attempt = sp.attempt
 		}
 		p.declared = it.declared
 		s.sendPart(&p.item)
@@ -206,13 +213,18 @@ func (sp *split) undo() {
 			continue
 		}
 		if p.flags&flagReplay != 0 {
-			sp.store.amend(weir.Entry{ID: p.own.ID, Charges: p.own.Charges}, p.slot, flagUndo)
+			sp.store.amend(weir.Entry{ID: p.own.ID, Charges: p.own.Charges}, p.slot, sp.attempt)
 			continue
 		}
-		// Concurrency only, which has no record: what it newly holds is released.
+		// Concurrency only, which has no record: what it newly holds is released. When
+		// the answer was lost nobody knows whether it is new: it is the caller's then,
+		// who may release it.
+		if p.own.Err != nil {
+			continue
+		}
 		e := weir.Entry{ID: p.own.ID}
 		for i, c := range p.own.Charges {
-			if p.own.Err == nil && p.own.Outcomes[i].Granted == 0 {
+			if p.own.Outcomes[i].Granted == 0 {
 				continue
 			}
 			c.Mode = weir.Refund

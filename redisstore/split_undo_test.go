@@ -12,10 +12,11 @@ import (
 func testSplitUndoOfNothing(t *testing.T, c *cluster) {
 	m := still(10)
 	k := c.on(t, 0)
-	admit(t, c.s, weir.Entry{ID: "other", Charges: []weir.Charge{charge(k, m, 4)}})
+	const attempt = 7
+	admitPart(t, c.s, weir.Entry{ID: "other", Charges: []weir.Charge{charge(k, m, 4)}}, attempt)
 	undo := func(id string, cost int64) {
 		e := weir.Entry{ID: id, Charges: []weir.Charge{charge(k, m, cost)}}
-		c.s.amend(e, c.s.slotOf(k), flagUndo)
+		c.s.amend(e, c.s.slotOf(k), attempt)
 	}
 	undo("never", 4)
 	undo("other", 3) // another request, by its cost
@@ -79,4 +80,24 @@ func TestSplitRefundFailureIsCounted(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// testUndoOfALook is a subtest of TestCluster: an undo gives nothing back of a counter
+// that its request only looked at, and leaves what another limit wrote there since.
+func testUndoOfALook(t *testing.T, c *cluster) {
+	before := weir.MustMeter(weir.Limit{Algorithm: weir.GCRA, Count: 9_000_000, Window: weir.Second})
+	since := weir.MustMeter(weir.Limit{Algorithm: weir.GCRA, Count: 1, Window: weir.Second, Burst: 1000})
+	k := c.on(t, 0)
+	other := k + "other"
+	e := weir.Entry{ID: "r", Charges: []weir.Charge{
+		{Key: k, Meter: before, Cost: 1, Mode: weir.Peek}, {Key: other, Meter: still(10), Cost: 1},
+	}}
+	admitPart(t, c.s, e, 1)
+	admit(t, c.s, weir.Entry{Charges: []weir.Charge{charge(k, since, 1000)}})
+	time.Sleep(2 * time.Millisecond)
+	c.s.amend(e, c.s.slotOf(k), 1)
+	eventually(t, "the undo", wantUsed(t, c.s, other, still(10), 0))
+	if got := used(t, c.s, k, since); got < 990 {
+		t.Errorf("%d units are in use, want some 1000", got)
+	}
 }

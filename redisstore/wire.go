@@ -3,6 +3,7 @@ package redisstore
 import (
 	"encoding/binary"
 	"strconv"
+	"time"
 
 	"github.com/weirlimit/weir"
 )
@@ -10,7 +11,11 @@ import (
 // encode packs the flight as commit.lua reads it.
 func (f *flight) encode() {
 	f.sort()
-	b := append(f.blob[:0], f.timed())
+	f.timed = f.isTimed()
+	b := append(f.blob[:0], 0)
+	if f.timed {
+		b[0] = 1
+	}
 	b = binary.BigEndian.AppendUint16(b, uint16(len(f.blocks)))
 	b = binary.BigEndian.AppendUint16(b, uint16(f.general))
 	latest := -1
@@ -36,14 +41,23 @@ func (f *flight) appendGroups(b []byte) []byte {
 	return b
 }
 
-// timed asks the script to take its own time, which costs it a microsecond: more
-// often where that is little.
-func (f *flight) timed() byte {
+// isTimed tells whether the script is to take its own time, which costs it a
+// microsecond: more often where that is little.
+func (f *flight) isTimed() bool {
 	f.sent++
-	if f.sent%16 == 1 || f.keys.len() >= 16 && f.sent%4 == 1 {
-		return 1
+	return f.sent%16 == 1 || f.size() >= 16 && f.sent%4 == 1
+}
+
+// size is how many keys the script reads.
+func (f *flight) size() int { return f.keys.len() + f.replays.len() }
+
+// spent is what the script took of Redis's time, as far as it was told or can be
+// assumed; 0 when it was not asked.
+func (f *flight) spent() time.Duration {
+	if f.timed && f.script == 0 {
+		return time.Duration(f.size()) * assumedKey
 	}
-	return 0
+	return f.script
 }
 
 func appendMeter(b []byte, m *weir.Meter) []byte {
@@ -158,6 +172,9 @@ func (f *flight) appendGroup(b []byte, g *group) []byte {
 	}
 	if g.flags&flagOwner != 0 {
 		b = append(b, g.owner[:]...)
+	}
+	if g.flags&flagTried != 0 {
+		b = binary.BigEndian.AppendUint64(b, g.attempt)
 	}
 	return b
 }

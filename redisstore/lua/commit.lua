@@ -6,6 +6,8 @@
 --          does not hold
 --   blob   the packed batch
 --   now    microseconds since the epoch; still, whether that is a test's
+--   clock  where there is one and the batch is timed: what tells processor time, in
+--          seconds, and began, what it told at first
 --
 -- blob, big-endian (see wire.go):
 --   timed u8, nblocks u16, ngroups u16, the blocks, if there are groups nmeters u16
@@ -17,12 +19,12 @@
 --            usedcap u24, window u56, runcap u24, maxruns u16, grid u56
 --   group:   count u16, ncharges u8, flags u8, then the charges; with flag 16 the
 --            twins of all charges; with flag 1 or 4 a replay key u16; with flag 2
---            an owner of 16
+--            an owner of 16; with flag 64 an attempt of 8
 --   charge:  key u16, meter u16, mode u8, any-of group u8, cost u24
 --   twin:    key u16 or 0, twinning u8
 -- A group, and each request of a block, is count identical requests. flags: 1 remember
 -- and replay, 2 has an owner, 4 undo what was remembered, 8 remember for 10 s
--- instead of 10 minutes, 16 has twins, 32 is plain.
+-- instead of 10 minutes, 16 has twins, 32 is plain, 64 has an attempt.
 --
 -- What is asked most is told apart by the caller, to be decided with little:
 --   block    requests of the same limits and costs, whose charges all count and must
@@ -137,19 +139,20 @@ if ngroups > 0 or rest then
           here = here and (c.twin == 0 or V[c.twin] ~= 1)
         end
       end
-      local key, owner
+      local key, owner, attempt
       if flags % 2 == 1 or flags % 8 >= 4 then
         key, pos = unpack_('>I2', blob, pos)
         here = here and V[key] ~= 1
       end
       if flags % 4 >= 2 then owner, pos = unpack_('c16', blob, pos) end
+      if flags >= 64 then attempt, pos = unpack_('c8', blob, pos) end
       if here then
         if flags % 32 >= 16 then
           decide_twins = decide_twins or make_decide(true)
-          admitted = admitted + decide_twins(cs, count, flags, key, owner)
+          admitted = admitted + decide_twins(cs, count, flags, key, owner, attempt)
         else
           decide = decide or make_decide(false)
-          admitted = admitted + decide(cs, count, flags, key, owner)
+          admitted = admitted + decide(cs, count, flags, key, owner, attempt)
         end
       end
     end
@@ -168,8 +171,10 @@ if ngroups > 0 or rest then
     end
   end
   for key, rec in pairs(R) do
-    if rec then
+    if rec and TTL[key] then
       call('SET', K[key], rec, 'PX', TTL[key])
+    elseif rec then
+      call('SET', K[key], rec, 'KEEPTTL')
     elseif V[key] then
       call('DEL', K[key])
     end
@@ -180,6 +185,8 @@ local took = 0
 if timed == 1 and not still then
   local t = call('TIME')
   took = t[1] * 1000000 + t[2] - now
+  -- From 7.2 on time stands still in a script; from 7.4 on there is another clock.
+  if took == 0 and clock then took = floor((clock() - began) * 1000000 + 0.5) end
 end
 if even and ngroups == 0 then
   V[1] = pack('>BI7I4I4', 12, now, admitted, took) .. V[1]

@@ -4,7 +4,7 @@
 -- What follows is made only when a batch needs it: a closure costs Redis a
 -- tenth of a microsecond, and most batches are of charges that count.
 local R = {}    -- replay keys written in this call: the record, or false once undone
-local TTL = {}  -- and for how many milliseconds
+local TTL = {}  -- and for how many milliseconds, or nil for as long as before
 
 local function make_decide(twins)
   -- held finds an owner's slot: its offset in B[k], 0 for the newest, or nil.
@@ -176,14 +176,30 @@ local function make_decide(twins)
   end
 
   -- A remembered request: now u56, admitted u8, then per charge the meter as in
-  -- blob, granted u24, length u16, the state before it as it was stored.
+  -- blob, granted u24, length u16, the state before it as it was stored. Of a part of
+  -- an entry the attempt follows that made it, which alone may undo it; none may once
+  -- another attempt was answered by it.
+  local NOBODY = string.rep('\0', 8)
 
-  local function remember(key, cs, before, flags, n)
+  -- made_by returns whose attempt a record is of, and where that stands; nil if it
+  -- does not say.
+  local function made_by(rec, cs)
+    local p, size, len = 9, cs[1].m.to - cs[1].m.from + 1, nil
+    for _ = 1, #cs do
+      if p + size + 4 > #rec then return nil end
+      _, len, p = unpack_('>I3I2', rec, p + size)
+      p = p + len
+    end
+    if #rec == p + 7 then return sub(rec, p), p end
+  end
+
+  local function remember(key, cs, before, flags, n, attempt)
     local parts = { pack('>I7B', now, n) }
     for i = 1, #cs do
       local m = cs[i].m
       parts[i + 1] = sub(blob, m.from, m.to) .. pack('>I3I2', cs[i].granted, #before[i]) .. before[i]
     end
+    parts[#cs + 2] = attempt
     R[key] = table.concat(parts)
     TTL[key] = flags % 16 >= 8 and 10000 or 600000
   end
@@ -197,26 +213,36 @@ local function make_decide(twins)
     return rec
   end
 
-  local function undo(key, cs, owner)
+  local function undo(key, cs, owner, attempt)
     local rec = recall(key)
-    if not rec then return end
+    if not rec or attempt and made_by(rec, cs) ~= attempt then return end
     local p, size = 9, cs[1].m.to - cs[1].m.from + 1
     for i = 1, #cs do
       local c, granted, len = cs[i], nil, nil
       if p + size + 4 > #rec then break end -- cut short: it must not harm its neighbours
       granted, len, p = unpack_('>I3I2', rec, p + size)
       p = p + len
+      -- A refund, of nothing too: that is a look.
+      c.mode, c.cost = REFUND, granted
+      local back = keep(c)
       advance(c.k, c.m)
       if granted > 0 then give(c.k, c.m, granted, owner) end
+      if back then back() end
     end
     R[key] = false
   end
 
-  local function decide(cs, count, flags, key, owner)
-    if flags % 8 >= 4 then undo(key, cs, owner) return 0 end
+  local function decide(cs, count, flags, key, owner, attempt)
+    if flags % 8 >= 4 then undo(key, cs, owner, attempt) return 0 end
     if not key then return settle(cs, count, owner) end
     local rec = recall(key)
-    if rec then return (unpack_('B', rec, 8)) end
+    if rec then
+      if attempt then
+        local by, at = made_by(rec, cs)
+        if by and by ~= NOBODY then R[key] = sub(rec, 1, at - 1) .. NOBODY end
+      end
+      return (unpack_('B', rec, 8))
+    end
     local before = {}
     for i = 1, #cs do
       local back = keep(cs[i])
@@ -228,7 +254,7 @@ local function make_decide(twins)
     -- Mirrors algo.Remembered.
     local changed = n > 0
     for i = 1, #cs do changed = changed or cs[i].granted > 0 end
-    if changed then remember(key, cs, before, flags, n) end
+    if changed then remember(key, cs, before, flags, n, attempt) end
     return n
   end
   if not twins then return decide end
@@ -277,12 +303,12 @@ local function make_decide(twins)
     D[t] = D[k]
   end
 
-  return function(cs, count, flags, key, owner)
+  return function(cs, count, flags, key, owner, attempt)
     local back = {}
     for i = 1, #cs do
       if cs[i].twin > 0 then back[i] = gather(cs[i]) end
     end
-    local n = decide(cs, count, flags, key, owner)
+    local n = decide(cs, count, flags, key, owner, attempt)
     for i = 1, #cs do
       if back[i] then spread(cs[i], back[i]) end
     end

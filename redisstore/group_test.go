@@ -210,3 +210,26 @@ func TestGroupOfWhoAsksTheSame(t *testing.T) {
 		}
 	}
 }
+
+// TestLookByAnotherAlgorithm: to it the counter is empty, and to those after it what it
+// was.
+func TestLookByAnotherAlgorithm(t *testing.T) {
+	srv := redistest.Start(t)
+	s := openAt(t, srv)
+	bucket := still(5)
+	window := weir.MustMeter(weir.Limit{Algorithm: weir.FixedWindow, Count: 5, Window: weir.Year})
+	admit(t, s, weir.Entry{Charges: []weir.Charge{{Key: "k", Meter: bucket, Cost: 5}}})
+	b := weir.Batch{Entries: []weir.Entry{
+		{Charges: []weir.Charge{{Key: "k", Meter: window, Mode: weir.Peek, Cost: 1}}},
+		one("k", bucket),
+	}}
+	together(t, s, srv, &b)
+	for i, want := range []bool{true, false} {
+		if e := &b.Entries[i]; e.Err != nil || e.Admitted != want {
+			t.Errorf("entry %d: %v, %v", i, e.Admitted, e.Err)
+		}
+	}
+	if got := used(t, s, "k", bucket); got != 5 {
+		t.Errorf("%d units are in use, want 5", got)
+	}
+}

@@ -119,6 +119,9 @@ func (m *mirror) charge(plain, upto bool) weir.Charge {
 		c.Cost = 1 << 60
 	}
 	switch {
+	case !plain && m.oneIn(30): // a look by another algorithm
+		c.Meter, c.Mode = m.kinds[(kind+1)%3][0], weir.Peek
+		return c
 	case upto:
 		c.Mode = weir.UpTo
 	case plain && m.oneIn(3):
@@ -235,12 +238,12 @@ func (m *mirror) compare(items []*item) {
 		got, _ := m.srv.MustDo("GET", k).(string)
 		st, want := &m.f.states[i], m.before[k]
 		switch {
-		case !m.f.loaded[i]:
+		case m.f.loaded[i] == 0:
 		case st.Used == 0 && (st.Dirty || got == ""):
 			want = ""
 		case st.Dirty || got != want:
 			want = string(algo.AppendState(nil, &weir.Meter{Machine: weir.Machine(st.Mark >> 14)}, st))
-			if !st.Dirty { // a look has put the mark back
+			if !st.Dirty && got != "" { // a look has put the mark back
 				want = got[:2] + want[2:]
 			}
 		}

@@ -17,7 +17,7 @@ type replay struct {
 	found    answer // the values of the keys, then of the replay keys
 
 	states  []algo.State
-	loaded  []bool
+	loaded  []uint8        // of each state, one more than the machine that it was read for
 	at      []*algo.State  // the states of one entry, where they are
 	local   []algo.State   // the same, side by side
 	kept    []algo.State   // and those of its keys with twins, as they were
@@ -76,13 +76,15 @@ func grow[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// state returns the state of a key, parsed for meter m when it is first met.
+// state returns the state of a key, parsed for meter m when it is first met. One that
+// is unchanged is parsed again for another machine, to which it was nothing.
 func (f *flight) state(k uint16, m *weir.Meter) *algo.State {
 	st := &f.states[k]
-	if f.loaded[k] {
+	machine := uint8(m.Machine) + 1
+	if f.loaded[k] == machine || f.loaded[k] != 0 && st.Dirty {
 		return st
 	}
-	f.loaded[k] = true
+	f.loaded[k] = machine
 	if b, ok := f.found.text(int(k)); ok {
 		f.parse(b, m, st)
 	} else {

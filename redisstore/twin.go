@@ -35,7 +35,7 @@ func (f *flight) gather(g *group) {
 		default:
 			forget(own)
 		}
-		own.Dirty = false
+		own.Dirty, f.loaded[f.keyOf[g.first+i]] = false, uint8(c.Meter.Machine)+1
 	}
 }
 
@@ -52,6 +52,7 @@ func (f *flight) spread(g *group) {
 			twin.CopyFrom(own)
 		default:
 			forget(twin)
+			twin.Dirty = true
 		}
 	}
 }

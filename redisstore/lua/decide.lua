@@ -123,7 +123,7 @@ local function make_decide(twins)
   local function keep(c)
     local k = c.k
     if c.mode ~= PEEK and c.cost > 0 then return nil end
-    if not U[k] then load(k, c.m) end
+    reach(k, c.m)
     if U[k] == 0 or M[k] == c.m.mark then return nil end
     local u, a, f, m, b, h, lt, ln, lo, d = U[k], A[k], F[k], M[k], B[k], H[k], LT[k], LN[k], LO[k], D[k]
     return function()
@@ -283,14 +283,14 @@ local function make_decide(twins)
   -- gather returns what puts the key's own state back.
   local function gather(c)
     local k, t, m = c.k, c.twin, c.m
-    if not U[k] then load(k, m) end
-    if not U[t] then load(t, m) end
+    reach(k, m)
+    reach(t, m)
     local u, a, f, mark, b, h, lt, ln, lo, d = U[k], A[k], F[k], M[k], B[k], H[k], LT[k], LN[k], LO[k], D[k]
     local first, other = k, t
     if c.twinning == LAST then first, other = t, k end
     local from = counts(first, m) and first or counts(other, m) and other
     if not from then clear(k) elseif from == t then copy(k, t) end
-    D[k] = nil
+    D[k], T[k] = nil, m.machine
     return function()
       U[k], A[k], F[k], M[k], B[k], H[k], LT[k], LN[k], LO[k], D[k] = u, a, f, mark, b, h, lt, ln, lo, d
     end

@@ -3,8 +3,9 @@
 --
 -- The states, by key: units in use, instant, fraction, mark; for runs and
 -- slots the older runs as they are stored, where the first live one starts,
--- and the newest run. U[k] is nil until the key is first touched.
-local U, A, F, M = {}, {}, {}, {}
+-- and the newest run. U[k] is nil until the key is first touched, and T[k] the machine
+-- that it was read for: what is another's is nothing to it, until it is written.
+local U, A, F, M, T = {}, {}, {}, {}, {}
 local B, H, LT, LN, LO = {}, {}, {}, {}, {}
 local X = {}  -- the expiry instant stored with the key, before its grid
 local D = {}  -- the meter to write the key under, when it has changed
@@ -23,7 +24,7 @@ end
 -- load mirrors algo.ParseState: what is not a state of this machine is empty.
 local function load(k, m)
   local v = V[k]
-  U[k], A[k], F[k], M[k] = 0, 0, 0, m.mark
+  U[k], A[k], F[k], M[k], T[k] = 0, 0, 0, m.mark, m.machine
   B[k], H[k] = '', 1
   if not v then return end
   local n = #v
@@ -50,6 +51,11 @@ local function load(k, m)
   end
   U[k], M[k] = used, mark
   if mark == m.mark then X[k] = expiry(k, m) end
+end
+
+-- reach makes the state that of the key as m has it.
+local function reach(k, m)
+  if not U[k] or T[k] ~= m.machine and not D[k] then load(k, m) end
 end
 
 local function clear(k)
@@ -95,7 +101,7 @@ end
 -- advance mirrors State.advance: take over another limit's state, then let go
 -- what has been freed.
 local function advance(k, m)
-  if not U[k] then load(k, m) end
+  reach(k, m)
   if U[k] == 0 then M[k] = m.mark return end
   if M[k] ~= m.mark then
     if M[k] < m.floor or M[k] >= m.floor + 16384 then

@@ -1,7 +1,6 @@
 package redisstore
 
 import (
-	"strings"
 	"time"
 
 	"github.com/weirlimit/weir"
@@ -70,10 +69,10 @@ func (s *shard) crashDeclared(f *flight, err error, took time.Duration) bool {
 // chase runs the script where the keys are. MOVED, ASK and TRYAGAIN all mean
 // that it has not run.
 func (s *shard) chase(f *flight, began time.Time) (err error) {
-	addr, asking := "", false
+	addr, asking := s.addr, false
 	for range maxRedirects {
 		err = s.evalAt(addr, f, asking, began)
-		to, ask, redirected := redirect(err)
+		to, ask, redirected := redirect(err, addr)
 		if !redirected {
 			return err
 		}
@@ -86,10 +85,10 @@ func (s *shard) chase(f *flight, began time.Time) (err error) {
 	return err
 }
 
-// evalAt runs the script on another shard's node, or on this one's for "".
+// evalAt runs the script on another shard's node, or on this one's.
 func (s *shard) evalAt(addr string, f *flight, asking bool, began time.Time) error {
 	sc := &s.store.scripts.declared
-	if addr == "" || addr == s.addr && !asking {
+	if addr == s.addr && !asking {
 		n, err := s.acquire(s.store.base)
 		if err != nil {
 			return err
@@ -110,17 +109,4 @@ func (s *shard) evalAt(addr string, f *flight, asking bool, began time.Time) err
 	}
 	// A node we have not met: the next topology has it.
 	return &notSentError{&weir.Error{Code: weir.CodeMoved, Message: "redirected to an unknown node " + addr}}
-}
-
-// redirect reads MOVED and ASK errors: "MOVED 3999 127.0.0.1:6381".
-func redirect(err error) (addr string, asking, ok bool) {
-	text, isReply := replyText(err)
-	if !isReply {
-		return "", false, false
-	}
-	words := strings.Fields(text)
-	if len(words) != 3 || words[0] != "MOVED" && words[0] != "ASK" {
-		return "", false, false
-	}
-	return words[2], words[0] == "ASK", true
 }

@@ -2,7 +2,6 @@ package redisstore
 
 import (
 	"context"
-	"net"
 	"slices"
 	"strconv"
 	"time"
@@ -215,8 +214,5 @@ func parseSlotRow(m *rueidis.RedisMessage, asked string) (slotRange, error) {
 	if err != nil {
 		return slotRange{}, bad
 	}
-	if host == "" || host == "?" { // the node that was asked does not know its own name
-		host, _, _ = net.SplitHostPort(asked)
-	}
-	return slotRange{from: int(from), to: int(to), addr: net.JoinHostPort(host, strconv.FormatInt(port, 10))}, nil
+	return slotRange{from: int(from), to: int(to), addr: nodeAddr(host, strconv.FormatInt(port, 10), asked)}, nil
 }

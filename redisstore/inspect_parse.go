@@ -37,10 +37,7 @@ func parseSlotNodes(m *rueidis.RedisMessage, asked string) ([]slotNodes, error) 
 			}
 			host, _ := node[0].ToString()
 			port, _ := node[1].ToInt64()
-			if host == "" || host == "?" {
-				host, _, _ = net.SplitHostPort(asked)
-			}
-			out[i].replicas = append(out[i].replicas, net.JoinHostPort(host, strconv.FormatInt(port, 10)))
+			out[i].replicas = append(out[i].replicas, nodeAddr(host, strconv.FormatInt(port, 10), asked))
 		}
 	}
 	return out, nil

@@ -75,7 +75,7 @@ func (s *Store) del(ctx context.Context, k string) error {
 	}
 	defer n.release()
 	_, err = n.do(ctx, "DEL", s.opts.Prefix+k)
-	to, asking, redirected := redirect(err)
+	to, asking, redirected := redirect(err, sh.addr)
 	if !redirected || !asking {
 		return err
 	}

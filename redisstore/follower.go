@@ -24,6 +24,10 @@ type follower struct {
 	store *Store
 	tags  []string // see slotTags
 	poked chan struct{}
+
+	// Of refresh, which is called by one at a time.
+	turn  int         // each begins with another node
+	inUse []slotRange // what the topology was made of
 }
 
 func newFollower(s *Store) *follower {
@@ -69,12 +73,29 @@ type slotRange struct {
 	addr     string
 }
 
-// refresh asks the first node that answers, and swaps in what it says.
+// refresh asks a node who serves what. If that is news others are asked too, and
+// what most of them say is swapped in. The first view of all is taken as it is:
+// where it is wrong, calls fail, and whoever fails pokes.
 func (f *follower) refresh(ctx context.Context) error {
-	ranges, err := f.ask(ctx)
-	if err != nil {
-		return err
+	began := time.Now()
+	first := f.ask(ctx)
+	f.turn++
+	if first.err != nil {
+		return first.err
 	}
+	next := first.ranges
+	if f.inUse != nil && !slices.Equal(next, f.inUse) {
+		next = f.vote(ctx, first, hearFor+time.Since(began))
+	}
+	if !slices.Equal(next, f.inUse) {
+		f.swap(next)
+		f.inUse = next
+	}
+	return nil
+}
+
+// swap puts the topology of a view in place.
+func (f *follower) swap(ranges []slotRange) {
 	old := f.store.topo.Load()
 	known := make(map[string]*shard, len(old.shards))
 	for _, sh := range old.shards {
@@ -111,55 +132,69 @@ func (f *follower) refresh(ctx context.Context) error {
 			sh.close(closedError())
 		}
 	}
-	return nil
 }
 
 // ask asks the nodes in use, then the addresses the store was given, one after
-// the other. It does not wait long for one: a node that hangs is no reason not
-// to hear from the others that it was replaced.
-func (f *follower) ask(ctx context.Context) ([]slotRange, error) {
-	type answer struct {
-		ranges []slotRange
-		err    error
-	}
-	addrs := f.addrs()
-	answers := make(chan answer, len(addrs))
+// the other, until one answers. It does not wait long for one: a node that hangs
+// is no reason not to hear from the others that it was replaced.
+func (f *follower) ask(ctx context.Context) opinion {
+	nodes := append(f.nodes(), f.given()...)
+	answers := make(chan opinion, len(nodes))
 	hurry := time.NewTicker(askNextAfter)
 	defer hurry.Stop()
-	var last error
-	for asked, heard := 0, 0; heard < len(addrs); {
-		if asked < len(addrs) {
-			addr := addrs[asked]
-			f.store.goRun(func() {
-				ranges, err := f.askAt(ctx, addr)
-				answers <- answer{ranges, err}
-			})
+	var last opinion
+	for asked, heard := 0, 0; heard < len(nodes); {
+		if asked < len(nodes) {
+			f.askFor(ctx, nodes[asked], answers)
 			asked++
 		}
 		select {
-		case a := <-answers:
-			if a.err == nil {
-				return a.ranges, nil
+		case last = <-answers:
+			if last.err == nil {
+				return last
 			}
-			last = a.err
 			heard++
 		case <-hurry.C:
 		}
 	}
-	return nil, last
+	return last
 }
 
-func (f *follower) addrs() []string {
-	var out []string
-	for _, sh := range f.store.topo.Load().shards {
-		out = append(out, sh.addr)
+// nodes are those in use. Each refresh begins with another, since a node that was
+// cut off from the cluster tells its last view for ever. Those that may be come
+// last.
+func (f *follower) nodes() []teller {
+	shards := f.store.topo.Load().shards
+	var well, lost []teller
+	for i := range shards {
+		sh := shards[(f.turn+i)%len(shards)]
+		if sh.cutOff() {
+			lost = append(lost, teller{addr: sh.addr, lost: true})
+		} else {
+			well = append(well, teller{addr: sh.addr})
+		}
 	}
+	return append(well, lost...)
+}
+
+// given are the store's addresses that are not in use.
+func (f *follower) given() []teller {
+	shards := f.store.topo.Load().shards
+	var out []teller
 	for _, addr := range f.store.opts.Addrs {
-		if !slices.Contains(out, addr) {
-			out = append(out, addr)
+		if !slices.ContainsFunc(shards, func(sh *shard) bool { return sh.addr == addr }) {
+			out = append(out, teller{addr: addr})
 		}
 	}
 	return out
+}
+
+// askFor has the answer of one node, when there is one, sent to answers.
+func (f *follower) askFor(ctx context.Context, who teller, answers chan<- opinion) {
+	f.store.goRun(func() {
+		ranges, err := f.askAt(ctx, who.addr)
+		answers <- opinion{teller: who, ranges: ranges, err: err}
+	})
 }
 
 func (f *follower) askAt(ctx context.Context, addr string) ([]slotRange, error) {
@@ -174,7 +209,9 @@ func (f *follower) askAt(ctx context.Context, addr string) ([]slotRange, error) 
 	if err != nil {
 		return nil, err
 	}
-	return parseSlots(&m, addr)
+	ranges, err := parseSlots(&m, addr)
+	slices.SortFunc(ranges, func(a, b slotRange) int { return a.from - b.from }) // so that two can be compared
+	return ranges, err
 }
 
 func parseSlots(m *rueidis.RedisMessage, asked string) ([]slotRange, error) {

@@ -235,6 +235,14 @@ func (s *shard) readyLocked() int {
 	return n
 }
 
+// cutOff tells whether the last that was heard of the server is that the cluster
+// is down: it may be so for that server alone.
+func (s *shard) cutOff() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mu.down != nil && s.mu.down.Code == weir.CodeClusterDown
+}
+
 // detach takes the items out of the watchdog's sight: what is then done with
 // them takes microseconds.
 func (s *shard) detach(f *flight) []*item {

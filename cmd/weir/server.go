@@ -43,6 +43,7 @@ type server struct {
 	followed []followed
 	watch    storeWatch
 	guard    storeGuard
+	policies policyWatch
 	standby  standby
 
 	instances      func() int // how many share the counters; see joinInstances
@@ -171,7 +172,8 @@ func (s *server) apply(set *policy.Set, r policyfile.Report) {
 			stale++
 		}
 	}
-	s.metrics.Reloaded(obs.Reload{OK: r.OK(), Problems: len(r.All()), StaleFiles: stale, Took: r.Took})
+	s.metrics.Reloaded(obs.Reload{OK: r.OK(), Problems: problemsOf(&r), StaleFiles: stale, Took: r.Took})
+	s.tellOfCache(&r)
 	if stale > 0 {
 		s.health.Degrade(partPolicies, fmt.Sprintf("%d of %d files are not served as they are written", stale, len(r.Files)))
 	} else {

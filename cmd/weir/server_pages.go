@@ -42,7 +42,7 @@ func (s *server) config() admin.Config {
 		return c
 	}
 	_, r := s.loader.Current()
-	c.LoadedAt, c.Rejected, c.Problems = r.At, r.Rejected, admin.Problems(r.All())
+	c.LoadedAt, c.Rejected, c.Problems, c.CacheError = r.At, r.Rejected, admin.Problems(r.All()), r.CacheError
 	for i := range r.Files {
 		f := &r.Files[i]
 		c.Files = append(c.Files, admin.File{Name: f.Name, State: string(f.State), SHA256: f.Sum, LoadedAt: f.LoadedAt, Since: f.Since})

@@ -17,6 +17,8 @@ type Config struct {
 	Rejected bool      `json:"rejected"`
 	Files    []File    `json:"files"`
 	Problems []Problem `json:"problems"` // of all files, and of none
+	// CacheError is why what is in force is not kept for the next start.
+	CacheError string `json:"cache_error,omitempty"`
 }
 
 // File is one file of the configuration.

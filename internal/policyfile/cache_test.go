@@ -238,9 +238,24 @@ func TestCacheThatCannotBeWritten(t *testing.T) {
 	if !strings.Contains(r.CacheError, b.path("cache")) {
 		t.Errorf("cache error is %q", r.CacheError)
 	}
+	if all := r.All(); len(all) != 1 || all[0].Code != "bad-cache" || !strings.Contains(all[0].Hint, "name a directory") {
+		t.Errorf("problems are %v; want a hint that helps", all)
+	}
 	b.remove("cache")
 	if r = b.load("a.yaml=a"); r.CacheError != "" {
 		t.Errorf("cache error is still %q", r.CacheError)
+	}
+}
+
+// TestCacheErrorIsTheSame: what fails as before is no news, though temporary
+// files have other names.
+func TestCacheErrorIsTheSame(t *testing.T) {
+	b := newBench(t, inCache)
+	b.mkdir("cache/" + cacheName + "/x") // nothing can be renamed to it
+	b.write("p/a.yaml", "domain a")
+	first := b.load("a.yaml=a").CacheError
+	if again := b.load("a.yaml=a").CacheError; first == "" || again != first {
+		t.Errorf("cache error is %q, then %q", first, again)
 	}
 }
 

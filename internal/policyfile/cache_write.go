@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -22,8 +23,12 @@ func (l *Loader) restore() {
 	}
 	files, err := readCache(l.opts.CacheDir)
 	if err != nil {
+		hint := "nothing to do: it is written anew"
+		if _, unread := errors.AsType[*fs.PathError](err); unread { // it may not be written either
+			hint = "name a directory that the user that weir runs as may read and write"
+		}
 		l.notes = append(l.notes, warning(filepath.Join(l.opts.CacheDir, cacheName), "bad-cache",
-			fmt.Sprintf("the last good policies cannot be used: %v", err), "nothing to do: it is written anew"))
+			fmt.Sprintf("the last good policies cannot be used: %v", withoutPath(err)), hint))
 		return
 	}
 	l.saved = digestOf(files)
@@ -48,13 +53,25 @@ func (l *Loader) save() {
 	}
 	failure := ""
 	if err := writeCache(l.opts.CacheDir, l.served); err != nil {
-		failure = fmt.Sprintf("keep the policies in %s: %v", l.opts.CacheDir, err)
+		failure = fmt.Sprintf("keep the policies in %s: %v", l.opts.CacheDir, withoutPath(err))
 	} else {
 		l.saved = d
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.mu.report.CacheError = failure
+}
+
+// withoutPath leaves the path out of an error: that of a temporary file is another
+// each time, and what is the same is told once.
+func withoutPath(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return fmt.Errorf("%s: %w", p.Op, p.Err)
+	}
+	if l, ok := errors.AsType[*os.LinkError](err); ok {
+		return fmt.Errorf("%s: %w", l.Op, l.Err)
+	}
+	return err
 }
 
 // writeCache replaces the cache in one step: a crash leaves the old one or the

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const onePolicy = "domain: d\npolicies:\n  - {id: p, limits: 5/m}\n"
+
+// writePolicies writes a file in one step, as those who watch it like.
+func writePolicies(t *testing.T, path, text string) {
+	t.Helper()
+	temp := filepath.Join(t.TempDir(), "new")
+	if err := os.WriteFile(temp, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(temp, path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// page asks the admin listener.
+func (r *running) page(t *testing.T, path string) (int, string) {
+	t.Helper()
+	resp, err := http.Get("http://" + r.addr(doorAdmin) + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(body)
+}
+
+// awaitPage waits until a page has a text.
+func (r *running) awaitPage(t *testing.T, path, want string) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		_, body := r.page(t, path)
+		if strings.Contains(body, want) {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%q is not on %s:\n%s", want, path, body)
+		}
+	}
+}
+
+// TestCacheThatFailsIsTold: in the log once, on /config and as a metric.
+func TestCacheThatFailsIsTold(t *testing.T) {
+	dir := t.TempDir()
+	file, cache := filepath.Join(dir, "p.yaml"), filepath.Join(dir, "cache")
+	writePolicies(t, file, onePolicy)
+	writePolicies(t, cache, "a file where the directory should be")
+	const warned = "policies are not kept for the next start"
+	s := startServe(t, "--config", file, "--cache-dir", cache)
+	s.log.await(t, warned)
+	s.awaitPage(t, "/config", `"cache_error": "keep the policies in `+cache+`: mkdir: not a directory"`)
+	s.awaitPage(t, "/metrics", "weir_config_problems 2\n") // what was there cannot be used either
+	if text := s.log.String(); strings.Contains(text, "nothing to do") {
+		t.Errorf("there is something to do:\n%s", text)
+	}
+	writePolicies(t, file, strings.Replace(onePolicy, "5/m", "6/m", 1))
+	s.awaitPage(t, "/config", `"serial": 2`)
+	if n := strings.Count(s.log.String(), warned); n != 1 {
+		t.Errorf("warned %d times:\n%s", n, s.log)
+	}
+	if err := os.Remove(cache); err != nil {
+		t.Fatal(err)
+	}
+	s.loader.Reload()
+	s.log.await(t, "policies are kept for the next start again")
+	if _, body := s.page(t, "/config"); strings.Contains(body, "cache_error") {
+		t.Errorf("still told: %s", body)
+	}
+}

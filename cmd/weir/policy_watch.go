@@ -18,6 +18,20 @@ func problemsOf(r *policyfile.Report) int {
 	return n
 }
 
+// filesOf counts the files that are not served as they are written, and those of
+// which anything is served.
+func filesOf(r *policyfile.Report) (stale, served int) {
+	for i := range r.Files {
+		if r.Files[i].State != policyfile.Current {
+			stale++
+		}
+		if r.Files[i].State != policyfile.LeftOut {
+			served++
+		}
+	}
+	return stale, served
+}
+
 // tellOfCache says that what is in service is not kept for the next start, and
 // that it is again.
 func (s *server) tellOfCache(r *policyfile.Report) {

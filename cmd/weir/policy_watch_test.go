@@ -81,3 +81,51 @@ func TestCacheThatFailsIsTold(t *testing.T) {
 		t.Errorf("still told: %s", body)
 	}
 }
+
+// TestEmptyDirectoryIsNotReady: nobody wrote that there are to be no limits.
+// Files that come, good ones, end it.
+func TestEmptyDirectoryIsNotReady(t *testing.T) {
+	dir := t.TempDir()
+	s := startServe(t, "--config", dir)
+	unready := func(when string) {
+		t.Helper()
+		if code, body := s.page(t, "/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(body, "waiting for policies") {
+			t.Errorf("%s: /readyz is %d %s", when, code, body)
+		}
+		resp, err := http.Post("http://"+s.addr(doorHTTP)+"/v1/check", "application/json", strings.NewReader(`{"domain": "d"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusServiceUnavailable {
+			t.Errorf("%s: a check is answered %d", when, resp.StatusCode)
+		}
+	}
+	unready("empty")
+	s.awaitPage(t, "/metrics", "weir_config_problems 1\n")
+	writePolicies(t, filepath.Join(dir, "p.yaml"), "policies: 7\n")
+	s.awaitPage(t, "/config", `"state": "left_out"`)
+	unready("wrong")
+	writePolicies(t, filepath.Join(dir, "p.yaml"), onePolicy)
+	s.awaitPage(t, "/readyz", `"ready": true`)
+	s.log.await(t, "policies loaded")
+}
+
+// TestLastFileDeletedIsTold: it takes effect, and nobody need wonder why.
+func TestLastFileDeletedIsTold(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "p.yaml")
+	writePolicies(t, file, onePolicy)
+	s := startServe(t, "--config", dir)
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	s.log.await(t, `level=WARN msg="no policy file is left: every request is let through"`)
+	code, body := s.page(t, "/readyz")
+	if code != http.StatusOK || !strings.Contains(body, `"policies: no file is left: every request is let through"`) || !strings.Contains(body, `"degraded": true`) {
+		t.Errorf("/readyz is %d %s", code, body)
+	}
+	s.awaitPage(t, "/metrics", "weir_config_problems 1\n")
+	writePolicies(t, file, onePolicy)
+	s.awaitPage(t, "/readyz", `"degraded": false`)
+}

@@ -166,27 +166,31 @@ func (s *server) apply(set *policy.Set, r policyfile.Report) {
 		}
 		s.log.Log(context.Background(), level, "policy", "problem", p.String())
 	}
-	stale := 0
-	for i := range r.Files {
-		if r.Files[i].State != policyfile.Current {
-			stale++
-		}
-	}
+	stale, served := filesOf(&r)
 	s.metrics.Reloaded(obs.Reload{OK: r.OK(), Problems: problemsOf(&r), StaleFiles: stale, Took: r.Took})
 	s.tellOfCache(&r)
-	if stale > 0 {
+	now := s.engine.Set()
+	switch {
+	case stale > 0:
 		s.health.Degrade(partPolicies, fmt.Sprintf("%d of %d files are not served as they are written", stale, len(r.Files)))
-	} else {
+	case served == 0 && now != nil:
+		s.health.Degrade(partPolicies, "no file is left: every request is let through")
+	default:
 		s.health.Restore(partPolicies)
 	}
-	if set == nil {
-		s.log.Error("no policies to serve yet; mend the files, they are watched")
+	if set == nil || served == 0 && now == nil { // nobody wrote that there are to be no limits
+		s.log.Error("no policies to serve yet; write or mend the files, they are watched")
 		return
 	}
-	if s.engine.Set() == nil || s.engine.Set().Version() != set.Version() {
-		s.swap(set)
-		s.log.Info("policies loaded", "version", set.Version(), "rules", len(set.Rules()), "files", len(r.Files))
+	if now != nil && now.Version() == set.Version() {
+		return
 	}
+	s.swap(set)
+	if served == 0 { // who deletes the last one means it, perhaps
+		s.log.Warn("no policy file is left: every request is let through", "version", set.Version())
+		return
+	}
+	s.log.Info("policies loaded", "version", set.Version(), "rules", len(set.Rules()), "files", len(r.Files))
 }
 
 func (s *server) swap(set *policy.Set) {

@@ -129,3 +129,36 @@ func TestLastFileDeletedIsTold(t *testing.T) {
 	writePolicies(t, file, onePolicy)
 	s.awaitPage(t, "/readyz", `"degraded": false`)
 }
+
+// TestReadyIsSaidWhenItIs, and that it is not yet.
+func TestReadyIsSaidWhenItIs(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "p.yaml")
+	writePolicies(t, file, "")
+	s := startServe(t, "--config", file)
+	s.log.await(t, `level=WARN msg="not ready" because="waiting for policies; policies: 1 of 1 files`)
+	if text := s.log.String(); strings.Contains(text, "msg=ready") {
+		t.Errorf("it is not:\n%s", text)
+	}
+	writePolicies(t, file, onePolicy)
+	s.log.await(t, "msg=ready counters=")
+	s.log.await(t, `msg="policy files are right again" files=1 still_wrong=0`)
+}
+
+// TestMendedFileIsTold: also when what is served never changed.
+func TestMendedFileIsTold(t *testing.T) {
+	dir := t.TempDir()
+	file, other := filepath.Join(dir, "p.yaml"), filepath.Join(dir, "q.yaml")
+	writePolicies(t, file, onePolicy)
+	writePolicies(t, other, strings.Replace(onePolicy, "domain: d", "domain: e", 1))
+	s := startServe(t, "--config", dir)
+	writePolicies(t, file, "policies: 7\n")
+	writePolicies(t, other, "policies: 7\n")
+	s.awaitPage(t, "/readyz", "2 of 2 files")
+	writePolicies(t, file, onePolicy)
+	s.log.await(t, `level=INFO msg="policy files are right again" files=2 still_wrong=1`)
+	writePolicies(t, other, strings.Replace(onePolicy, "domain: d", "domain: e", 1))
+	s.log.await(t, `level=INFO msg="policy files are right again" files=2 still_wrong=0`)
+	if n := strings.Count(s.log.String(), "policies loaded"); n != 1 {
+		t.Errorf("loaded %d times:\n%s", n, s.log)
+	}
+}

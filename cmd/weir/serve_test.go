@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -60,7 +61,7 @@ func tryServe(t *testing.T, args ...string) (*running, error) {
 			t.Log(text)
 		}
 	})
-	text.await(t, "msg=ready")
+	text.await(t, "msg=ready", `msg="not ready"`)
 	return &running{s, text}, nil
 }
 
@@ -99,11 +100,13 @@ func (l *logText) String() string {
 	return l.buf.String()
 }
 
-func (l *logText) await(t *testing.T, text string) {
+// await waits for any of some texts.
+func (l *logText) await(t *testing.T, texts ...string) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !strings.Contains(l.String(), text); time.Sleep(time.Millisecond) {
+	has := func(text string) bool { return strings.Contains(l.String(), text) }
+	for end := time.Now().Add(20 * time.Second); !slices.ContainsFunc(texts, has); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%q is not in the log:\n%s", text, l)
+			t.Fatalf("%q is not in the log:\n%s", texts, l)
 		}
 	}
 }

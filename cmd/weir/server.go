@@ -169,6 +169,7 @@ func (s *server) apply(set *policy.Set, r policyfile.Report) {
 	stale, served := filesOf(&r)
 	s.metrics.Reloaded(obs.Reload{OK: r.OK(), Problems: problemsOf(&r), StaleFiles: stale, Took: r.Took})
 	s.tellOfCache(&r)
+	s.tellOfFiles(&r, stale)
 	now := s.engine.Set()
 	switch {
 	case stale > 0:
@@ -225,9 +226,6 @@ func (s *server) run(ctx context.Context) error {
 			}
 		})
 	}
-	if s.loader != nil {
-		wg.Go(func() { _ = s.loader.Watch(work, s.apply) })
-	}
 	for _, f := range s.followed {
 		s.metrics.Followed(f.name, true)
 		wg.Go(func() { f.file.Watch(work, func(err error) { s.reloaded(f.name, err) }) })
@@ -241,6 +239,9 @@ func (s *server) run(ctx context.Context) error {
 		wg.Go(func() { s.governProcessors(work) })
 	}
 	s.hello()
+	if s.loader != nil { // after hello, so that ready is said once
+		wg.Go(func() { _ = s.loader.Watch(work, s.applyAndTell) })
+	}
 	var err error
 	select {
 	case <-ctx.Done():
@@ -307,7 +308,7 @@ func (s *server) hello() {
 		s.log.Info("listening", attrs...)
 		s.warnOfExposure(d)
 	}
-	s.log.Info("ready", "counters", s.where)
+	s.tellReady()
 	if len(s.flags.peer.used) > 0 {
 		s.log.Info("settings taken from envoyproxy/ratelimit's variables", "names", s.flags.peer.used)
 	}

@@ -21,7 +21,7 @@ func testBenchTLS(t *testing.T) {
 		"rls": s.addr(doorGRPC), "native": s.addr(doorGRPC), "stream": s.addr(doorGRPC), "http": s.addr(doorHTTP),
 	} {
 		args := append([]string{
-			"bench", "--api", api, "--addr", addr, "--domain", "default", "--requests", "50", "--callers", "4",
+			"bench", "--api", api, "--addr", addr, "--domain", "default", "--names", "tenant", "--requests", "50", "--callers", "4",
 			"--warmup", "0s", "--duration", "30s", "--timeout", "20s", "--expect", "allow", "-q",
 		}, mine...)
 		code, out, errs := weirRun(t, args...)
@@ -52,7 +52,7 @@ func testBenchTLS(t *testing.T) {
 func TestBenchTable(t *testing.T) {
 	s := startServe(t)
 	list := filepath.Join(t.TempDir(), "list.txt")
-	code, out, errs := weirRun(t, "bench", "--addr", s.addr(doorGRPC), "--domain", "default", "--requests", "20",
+	code, out, errs := weirRun(t, "bench", "--addr", s.addr(doorGRPC), "--domain", "default", "--names", "tenant", "--requests", "20",
 		"--rate", "1000", "--warmup", "0s", "--timeout", "20s", "--record", list)
 	if code != exitOK || errs != "" {
 		t.Fatalf("exit code %d, %s", code, errs)
@@ -65,5 +65,44 @@ func TestBenchTable(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}
+	}
+}
+
+// TestBenchUndecided: what passes because there is no policy for it says nothing
+// of a server, over any API.
+func TestBenchUndecided(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "p.yaml")
+	writePolicies(t, file, "domain: bench\npolicies:\n  - {id: k1, by: k1, match: {k1: \"*\"}, limits: 1000000/s}\n")
+	s := startServe(t, "--config", file)
+	grpc, web := s.addr(doorGRPC), s.addr(doorHTTP)
+	for _, tc := range []struct {
+		name string
+		args []string
+		fail bool
+	}{
+		{"rls", []string{"--addr", grpc}, false},
+		{"rls, only to look", []string{"--addr", grpc, "--hits", "0"}, false},
+		{"rls, no policy for two of three", []string{"--addr", grpc, "--descriptors", "3"}, true},
+		{"rls, no such domain", []string{"--addr", grpc, "--domain", "nope", "--expect", "allow"}, true},
+		{"native", []string{"--addr", grpc, "--api", "native"}, false},
+		{"native, a policy for one of three", []string{"--addr", grpc, "--api", "native", "--descriptors", "3"}, false},
+		{"native, no such domain", []string{"--addr", grpc, "--api", "native", "--domain", "nope", "--expect", "allow"}, true},
+		{"native, no policy", []string{"--addr", grpc, "--api", "native", "--names", "k2"}, true},
+		{"stream", []string{"--addr", grpc, "--api", "stream"}, false},
+		{"stream, no such domain", []string{"--addr", grpc, "--api", "stream", "--domain", "nope"}, true},
+		{"http", []string{"--addr", web, "--api", "http"}, false},
+		{"http, no such domain", []string{"--addr", web, "--api", "http", "--domain", "nope"}, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			args := append([]string{"bench", "-q", "--requests", "20", "--callers", "4", "--warmup", "0s", "--timeout", "20s"}, tc.args...)
+			code, out, errs := weirRun(t, args...)
+			switch {
+			case !tc.fail && (code != exitOK || errs != "" || !strings.Contains(out, "\n20 ")):
+				t.Errorf("exit code %d, %s\n%s", code, errs, out)
+			case tc.fail && (code != exitError || !strings.Contains(errs, "nothing was decided") ||
+				!strings.Contains(out, "undecided  20        allowed because no limit applies")):
+				t.Errorf("exit code %d, %s\n%s", code, errs, out)
+			}
+		})
 	}
 }

@@ -1,7 +1,5 @@
 package bench
 
-import "github.com/weirlimit/weir/internal/pbwire"
-
 // API is how the server is asked.
 type API string
 
@@ -22,31 +20,4 @@ func (a API) path() string {
 		return "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit"
 	}
 	return "/weir.v1.Limiter/Check"
-}
-
-// What an answer says.
-const (
-	none uint8 = iota
-	allowed
-	denied
-)
-
-// judge reads field 1 of an answer, which servers write first. Both protocols
-// number their codes alike: OK is 1, over the limit 2, and with anything else
-// nothing was decided.
-func judge(message []byte) uint8 {
-	for r := pbwire.Read(pbwire.View(message)); r.Next(); {
-		if r.Tag != 1<<3|pbwire.Varint {
-			r.Skip()
-			continue
-		}
-		switch r.Varint() {
-		case 1:
-			return allowed
-		case 2:
-			return denied
-		}
-		return none
-	}
-	return none
 }

@@ -20,7 +20,7 @@ func (r *run) dial(ctx context.Context) (transport, error) {
 		return h2client.Dial(ctx, h2client.Options{
 			Addr: p.Addr, TLS: p.TLS, Path: p.API.path(), UserAgent: userAgent,
 			Conns: p.Conns, Outstanding: (p.Callers + p.Conns - 1) / p.Conns, Timeout: p.Timeout,
-			Clock: r.clock, Encode: encode, Judge: judge, Answered: r.answered,
+			Clock: r.clock, Encode: encode, Judge: p.API.judge(), Answered: r.answered,
 		})
 	case Stream:
 		return newStream(ctx, r)

@@ -63,37 +63,6 @@ func TestCodecs(t *testing.T) {
 	}
 }
 
-func TestJudge(t *testing.T) {
-	for want, messages := range map[uint8][]proto.Message{
-		allowed: {
-			&rlsv3.RateLimitResponse{OverallCode: rlsv3.RateLimitResponse_OK, Statuses: []*rlsv3.RateLimitResponse_DescriptorStatus{{}}},
-			&weirv1.CheckResponse{Code: weirv1.Code_CODE_OK, Allowed: true, Remaining: 7},
-		},
-		denied: {
-			&rlsv3.RateLimitResponse{OverallCode: rlsv3.RateLimitResponse_OVER_LIMIT},
-			&weirv1.CheckResponse{Code: weirv1.Code_CODE_DENY},
-		},
-		none: {
-			&rlsv3.RateLimitResponse{},
-			&weirv1.CheckResponse{Code: weirv1.Code_CODE_ERROR, Error: &weirv1.Error{}},
-			&weirv1.CheckResponse{Remaining: 1},
-		},
-	} {
-		for _, m := range messages {
-			b, err := proto.Marshal(m)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := judge(b); got != want {
-				t.Errorf("%v: %d, want %d", m, got, want)
-			}
-		}
-	}
-	if got := judge([]byte{0x08}); got != none {
-		t.Errorf("half a message: %d", got)
-	}
-}
-
 // TestSyntheticEncoder: patching digits gives what encoding each request gives.
 func TestSyntheticEncoder(t *testing.T) {
 	for _, keys := range []loadgen.Keys{

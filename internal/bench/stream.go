@@ -123,6 +123,8 @@ func (a *ask) answered(err error) {
 		out.Failure = h2client.Timeout
 	case a.decision.PolicyVersion == noAnswer:
 		out.Failure, out.Detail = h2client.Broken, "there is no stream to the server, or it stalls"
+	case a.decision.Allowed() && a.decision.Reason == weir.ReasonNoRule:
+		out.Verdict = unruled
 	case a.decision.Allowed():
 		out.Verdict = allowed
 	default:

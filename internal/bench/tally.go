@@ -12,7 +12,7 @@ import (
 
 // Failures besides those of h2client.
 const (
-	failUndecided = h2client.Failures + iota // the server answered that it could not decide
+	failUndecided = h2client.Failures + iota // the server answered that it could not decide, or had nothing to decide by
 	failUnsent                               // due, and never sent: too many were under way until the end
 	failures
 )
@@ -37,7 +37,7 @@ type tally struct {
 		latency         latency.Histogram
 		answers         uint64 // all, those of the warm-up too
 		failures        uint64 // of them
-		unheard         uint64 // failures since the last decision
+		unheard         uint64 // failures since the last answer of the server
 	}
 }
 
@@ -47,15 +47,16 @@ func (t *tally) count(a *h2client.Answer, counted bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	failure := a.Failure
-	if failure == h2client.OK && a.Verdict == none {
+	if failure == h2client.OK && a.Verdict <= unruled {
 		failure = failUndecided
 	}
 	t.mu.answers++
 	t.mu.unheard++
-	if failure == h2client.OK {
-		t.mu.unheard = 0
-	} else {
+	if failure != h2client.OK {
 		t.mu.failures++
+	}
+	if failure == h2client.OK || failure == failUndecided { // the server is there
+		t.mu.unheard = 0
 	}
 	if !counted {
 		return
@@ -63,10 +64,7 @@ func (t *tally) count(a *h2client.Answer, counted bool) {
 	switch {
 	case failure != h2client.OK:
 		if t.mu.failed[failure]++; t.mu.failed[failure] == 1 {
-			t.mu.detail[failure] = a.Detail
-			if a.Code != 0 {
-				t.mu.detail[failure] = strings.TrimSpace(fmt.Sprintf("code %d %s", a.Code, a.Detail))
-			}
+			t.mu.detail[failure] = detailOf(a)
 		}
 		if failure != h2client.Timeout && failure != failUnsent {
 			return
@@ -77,6 +75,16 @@ func (t *tally) count(a *h2client.Answer, counted bool) {
 		t.mu.denied++
 	}
 	t.mu.latency.Record(max(a.Now-a.Due, 0))
+}
+
+func detailOf(a *h2client.Answer) string {
+	switch {
+	case a.Verdict == unruled:
+		return "allowed because no limit applies: is there a policy for the domain and the names?"
+	case a.Code != 0:
+		return strings.TrimSpace(fmt.Sprintf("code %d %s", a.Code, a.Detail))
+	}
+	return a.Detail
 }
 
 // sum adds up tallies.

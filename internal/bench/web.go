@@ -74,6 +74,7 @@ func (w *web) Send(c h2client.Call) bool {
 // work is one caller.
 func (w *web) work(line int) {
 	var body bytes.Reader
+	var said bytes.Buffer
 	var buf []byte
 	for {
 		var c h2client.Call
@@ -85,7 +86,7 @@ func (w *web) work(line int) {
 		for more := true; more; {
 			buf = w.encode(buf[:0], c.N)
 			body.Reset(buf)
-			a := w.ask(&body)
+			a := w.ask(&body, &said)
 			a.Call, a.Line, a.Now = c, line, w.run.clock()
 			c, more = w.run.answered(a)
 			if more && a.Failure == h2client.Broken { // at once, perhaps: not in a circle
@@ -97,8 +98,8 @@ func (w *web) work(line int) {
 	}
 }
 
-// ask posts a request.
-func (w *web) ask(body *bytes.Reader) h2client.Answer {
+// ask posts a request. What is said is read into a buffer that is used again.
+func (w *web) ask(body *bytes.Reader, said *bytes.Buffer) h2client.Answer {
 	req, err := http.NewRequestWithContext(w.ctx, http.MethodPost, w.url, body)
 	if err != nil {
 		return h2client.Answer{Failure: h2client.Protocol, Detail: err.Error()}
@@ -107,7 +108,8 @@ func (w *web) ask(body *bytes.Reader) h2client.Answer {
 	req.Header["User-Agent"] = []string{userAgent}
 	resp, err := w.client.Do(req)
 	if err == nil {
-		_, err = io.Copy(io.Discard, io.LimitReader(resp.Body, 64<<10))
+		said.Reset()
+		_, err = said.ReadFrom(io.LimitReader(resp.Body, 64<<10))
 		_ = resp.Body.Close()
 	}
 	if err != nil {
@@ -121,7 +123,7 @@ func (w *web) ask(body *bytes.Reader) h2client.Answer {
 	}
 	switch resp.StatusCode {
 	case http.StatusOK:
-		return h2client.Answer{Verdict: allowed}
+		return h2client.Answer{Verdict: judgeHTTP(said.Bytes())}
 	case http.StatusTooManyRequests:
 		return h2client.Answer{Verdict: denied}
 	}

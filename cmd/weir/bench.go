@@ -20,8 +20,8 @@ func newBench(sys system) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Load a server and measure it",
-		Long: `Bench sends requests to one address, for 2 s of warm-up and 10 s unless told
-otherwise, and tells how many were decided a second, how long they took, and how
+		Long: `Bench sends requests to one address, for 2 s of warm-up (none with --requests) and
+10 s unless told otherwise, and tells how many were decided a second, how long they took, and how
 much processor time the processes of --pid used for each.
 
 With --rate it asks so often, whatever is answered, and counts from the instant
@@ -46,6 +46,9 @@ decision was not as --expect says.`,
 				if cmd.Flags().Changed(name) {
 					f.madeUp = append(f.madeUp, name)
 				}
+			}
+			if f.requests > 0 && !cmd.Flags().Changed("warmup") {
+				f.warmup = 0 // who asks for so many wants to see them
 			}
 			return runBench(cmd.Context(), sys, &f)
 		},
@@ -131,6 +134,16 @@ func (f *benchFlags) verdict(r *bench.Result) error {
 	failed := r.Failures()
 	sent := r.Decided() + failed
 	switch {
+	case sent == 0 && r.Plan.Most > 0 && r.Numbers >= r.Plan.Most:
+		return &weir.Error{
+			Message: fmt.Sprintf("nothing was measured: all of --requests %d were sent in the warm-up", r.Plan.Most),
+			Hint:    "shorten --warmup, or give more --requests",
+		}
+	case sent == 0:
+		return &weir.Error{
+			Message: "nothing was measured: nothing was sent after the warm-up",
+			Hint:    "did the server answer? see --addr and --api",
+		}
 	case r.Decided() == 0:
 		return &weir.Error{Message: "nothing was decided", Hint: "see the failures above, --addr and --api"}
 	case r.Gone:

@@ -59,8 +59,8 @@ func (f *benchFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.callers, "callers", 0, "how many requests are under way; at most, with --rate. 64 if 0, with --rate 4096, over HTTP 256")
 	flags.IntVar(&f.conns, "conns", 4, "over how many connections; HTTP has one for each caller")
 	flags.DurationVar(&f.duration, "duration", 10*time.Second, "how long to measure, at most 1h")
-	flags.DurationVar(&f.warmup, "warmup", 2*time.Second, "how long to send before that")
-	flags.Int64Var(&f.requests, "requests", 0, "end after so many `requests`, those of the warm-up included; 0 for no such bound")
+	flags.DurationVar(&f.warmup, "warmup", 2*time.Second, "how long to send before that, not counted; with --requests none unless given")
+	flags.Int64Var(&f.requests, "requests", 0, "send so many `requests` at most, those of a --warmup included; 0 for no such bound")
 	flags.DurationVar(&f.timeout, "timeout", time.Second, "longest to wait for an answer")
 	flags.StringVar(&f.domain, "domain", "bench", "`domain` of the requests")
 	flags.StringSliceVar(&f.names, "names", []string{"k1", "k2", "k3", "k4", "k5"}, "`names` of the descriptors' entries, or of the dimensions")
@@ -94,10 +94,10 @@ func (f *benchFlags) plan() (*bench.Plan, error) {
 		return nil, usage("use rls, native, stream or http", "--api: unknown API %q", f.api)
 	case f.rate < 0 || f.rate > 1e6:
 		return nil, usage("0 is a closed loop", "--rate: %d is outside 0 to 1000000", f.rate)
-	case f.duration <= 0 || f.duration > time.Hour:
-		return nil, usage("for example 10s", "--duration: %s is outside 1h", f.duration)
+	case f.duration < time.Millisecond || f.duration > time.Hour:
+		return nil, usage("for example 10s", "--duration: %s is outside 1ms to 1h", f.duration)
 	case f.warmup < 0 || f.warmup > time.Hour:
-		return nil, usage("for example 2s", "--warmup: %s is outside 1h", f.warmup)
+		return nil, usage("for example 2s", "--warmup: %s is outside 0s to 1h", f.warmup)
 	case f.timeout < time.Millisecond || f.timeout > time.Minute:
 		return nil, usage("for example 1s", "--timeout: %s is outside 1ms to 1m", f.timeout)
 	case f.callers < 0 || f.callers > 1<<16:

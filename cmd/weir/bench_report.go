@@ -89,11 +89,15 @@ func loopOf(p *bench.Plan) string {
 func benchTable(w io.Writer, r *bench.Result, recorded int) error {
 	p := &r.Plan
 	loop := fmt.Sprintf("closed loop of %d callers", p.Callers)
+	conns := fmt.Sprint(p.Conns)
 	if p.Rate > 0 {
 		loop = fmt.Sprintf("open loop of %d/s", p.Rate)
+		if p.API == bench.HTTP { // a caller who has nothing to send does not connect
+			conns = "up to " + conns
+		}
 	}
-	if _, err := fmt.Fprintf(w, "%s at %s, %s on %d connections, %s after %s of warm-up\n\n",
-		p.API, p.Addr, loop, p.Conns, r.Took.Round(time.Millisecond), p.Warmup); err != nil {
+	if _, err := fmt.Fprintf(w, "%s at %s, %s on %s connections, %s after %s of warm-up\n\n",
+		p.API, p.Addr, loop, conns, r.Took.Round(time.Millisecond), p.Warmup); err != nil {
 		return err
 	}
 	rows := [][]string{{"DECISIONS", "PER SECOND", "ALLOWED", "DENIED", "FAILED"}, {

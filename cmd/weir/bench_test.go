@@ -106,3 +106,53 @@ func TestBenchUndecided(t *testing.T) {
 		})
 	}
 }
+
+// TestBenchRequests: so many are sent and counted, and a warm-up that used them
+// up is said to have.
+func TestBenchRequests(t *testing.T) {
+	s := startServe(t)
+	for _, tc := range []struct {
+		name string
+		args []string
+		code int
+		want string // in what it prints or says
+	}{
+		{"no warm-up", nil, exitOK, "\n100 "},
+		{"a warm-up that was asked for", []string{"--warmup", "30s"}, exitError, "all of --requests 100 were sent in the warm-up (shorten --warmup"},
+		{"open loop", []string{"--rate", "1000"}, exitOK, "\n100 "},
+	} {
+		args := append([]string{"bench", "-q", "--addr", s.addr(doorGRPC), "--domain", "default", "--names", "tenant", "--requests", "100", "--timeout", "20s"}, tc.args...)
+		code, out, errs := weirRun(t, args...)
+		if code != tc.code || !strings.Contains(out+errs, tc.want) {
+			t.Errorf("%s: exit code %d, %s\n%s", tc.name, code, errs, out)
+		}
+	}
+}
+
+// TestBenchConnections: as many as there are.
+func TestBenchConnections(t *testing.T) {
+	s := startServe(t)
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--callers", "8"}, "closed loop of 8 callers on 8 connections"},
+		{[]string{"--callers", "8", "-o", "json"}, `"conns":8`},
+		{[]string{"--callers", "8", "--rate", "1000"}, "open loop of 1000/s on up to 8 connections"},
+	} {
+		args := append([]string{"bench", "-q", "--api", "http", "--addr", s.addr(doorHTTP), "--domain", "default", "--names", "tenant", "--requests", "50", "--timeout", "20s"}, tc.args...)
+		code, out, errs := weirRun(t, args...)
+		if code != exitOK || !strings.Contains(strings.ReplaceAll(out, `": `, `":`), tc.want) {
+			t.Errorf("exit code %d, %s\n%q is not in\n%s", code, errs, tc.want, out)
+		}
+	}
+}
+
+// TestBenchOfNoProcess: the address is not what is wrong.
+func TestBenchOfNoProcess(t *testing.T) {
+	s := startServe(t)
+	code, _, errs := weirRun(t, "bench", "-q", "--addr", s.addr(doorGRPC), "--pid", "server=2000000000")
+	if code != exitError || !strings.Contains(errs, "(is there a process 2000000000?)") || strings.Contains(errs, "--addr") {
+		t.Errorf("exit code %d, %s", code, errs)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weirlimit/weir"
+	"github.com/weirlimit/weir/client"
 )
 
 // Plan is a load. API, Addr, Requests and For are required.
@@ -21,8 +22,8 @@ type Plan struct {
 	// Callers is how many requests are under way: always in a closed loop, at
 	// most in an open one. Default 64, and 4096 in an open loop (HTTP: 256).
 	Callers int
-	// Conns is over how many connections they are spread; HTTP has one for each
-	// caller. Default 4, at most Callers.
+	// Conns is over how many connections they are spread: by default 4, at most
+	// Callers. HTTP has one for each caller, whatever it says.
 	Conns int
 	// Warmup is sent before For, and not counted.
 	Warmup, For time.Duration
@@ -46,6 +47,7 @@ type Progress struct {
 }
 
 const (
+	minSpan    = time.Millisecond
 	maxSpan    = time.Hour
 	maxCallers = 1 << 16
 	maxConns   = 1024
@@ -72,8 +74,10 @@ func (p *Plan) setDefaults() error {
 		return invalid("requests", "are missing")
 	case p.Rate < 0 || p.Rate > 1e6:
 		return invalid("rate", "is outside 1 to 1000000 a second")
-	case p.For <= 0 || p.For > maxSpan || p.Warmup < 0 || p.Warmup > maxSpan:
-		return invalid("duration", "is outside an hour")
+	case p.For < minSpan || p.For > maxSpan:
+		return invalid("duration", "is outside 1ms to 1h")
+	case p.Warmup < 0 || p.Warmup > maxSpan:
+		return invalid("warm-up", "is outside 0s to 1h")
 	case p.Callers < 1 || p.Callers > most:
 		return invalid("callers", fmt.Sprintf("are outside 1 to %d", most))
 	case p.Conns < 1 || p.Conns > maxConns:
@@ -84,6 +88,10 @@ func (p *Plan) setDefaults() error {
 		return invalid("most", "is below 0")
 	case p.API == RLS:
 		return nil
+	case p.API == HTTP:
+		p.Conns = p.Callers
+	case p.API == Stream:
+		p.Conns = min(p.Conns, client.MaxStreams)
 	}
 	return oneSet(p.Requests)
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"github.com/weirlimit/weir"
 )
 
 // Process is one whose processor time is told.
@@ -28,7 +30,7 @@ func (p Process) used() (time.Duration, error) {
 	}
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/stat")
 	if err != nil {
-		return 0, fmt.Errorf("processor time of %s: %w", p.Name, err)
+		return 0, &weir.Error{Message: "processor time of " + p.Name, Err: err, Hint: fmt.Sprintf("is there a process %d?", p.PID)}
 	}
 	d, err := parseStat(text)
 	if err != nil {

@@ -66,14 +66,17 @@ func Run(ctx context.Context, p Plan) (*Result, error) {
 	} else {
 		r.closed(ctx, t)
 	}
-	took := min(r.clock(), time.Duration(r.stop.Load())) - time.Duration(r.warm.Load())
+	end := min(r.clock(), time.Duration(r.stop.Load()))
 	cpu, cpuErr := watch.end()
 	r.over.Store(true)
 	r.drain(t)
 	t.Close()
 
-	res := sum(r.tallies)
-	res.Plan, res.Took, res.CPU = p, max(took, 0), cpu
+	res, heard := sum(r.tallies)
+	if res.Gone { // the time in which nobody was there is not the server's
+		end = min(end, heard)
+	}
+	res.Plan, res.Took, res.CPU = p, max(end-time.Duration(r.warm.Load()), 0), cpu
 	res.Numbers = min(r.next.Load(), r.most())
 	return res, errors.Join(cpuErr, context.Cause(ctx))
 }

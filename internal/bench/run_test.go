@@ -160,6 +160,29 @@ func TestNoAnswer(t *testing.T) {
 	}
 }
 
+// TestRateOfServerThatEnds: the time after its last answer is not the server's.
+func TestRateOfServerThatEnds(t *testing.T) {
+	const lives = 300 * time.Millisecond
+	for _, rate := range []int{500, 0} {
+		var ends atomic.Int64
+		l := &limiter{answer: func(n int64, _ *rlsv3.RateLimitRequest) (rlsv3.RateLimitResponse_Code, error) {
+			if now := time.Now().UnixNano(); n == 1 {
+				ends.Store(now + int64(lives))
+			} else if end := ends.Load(); end > 0 && now > end {
+				time.Sleep(time.Millisecond) // not in a circle
+				return 0, os.ErrClosed
+			}
+			return rlsv3.RateLimitResponse_OK, nil
+		}}
+		p := plan(l.start(t))
+		p.Rate, p.For = rate, 3*time.Second
+		r := tryRun(t, p)
+		if !r.Gone || r.Took < lives/2 || r.Took > time.Second {
+			t.Errorf("rate %d: gone %v, took %v; it lived %v", rate, r.Gone, r.Took, lives)
+		}
+	}
+}
+
 func TestUndecidedAndStatus(t *testing.T) {
 	l := &limiter{answer: func(n int64, _ *rlsv3.RateLimitRequest) (rlsv3.RateLimitResponse_Code, error) {
 		if n%2 == 0 {
@@ -216,6 +239,7 @@ func TestRunRefuses(t *testing.T) {
 		"requests": func(p *Plan) { p.Requests = nil },
 		"rate":     func(p *Plan) { p.Rate = 1e6 + 1 },
 		"duration": func(p *Plan) { p.For = 0 },
+		"warm-up":  func(p *Plan) { p.Warmup = 2 * time.Hour },
 		"callers":  func(p *Plan) { p.Callers = 1 << 17 },
 		"conns":    func(p *Plan) { p.Conns = -1 },
 		"timeout":  func(p *Plan) { p.Timeout = time.Microsecond },

@@ -43,9 +43,8 @@ func newStream(ctx context.Context, r *run) (*stream, error) {
 		return nil, err
 	}
 	_ = probe.Close()
-	streams := min(p.Conns, client.MaxStreams)
 	opts := []client.Option{
-		client.WithDeadline(p.Timeout), client.WithStreams(streams), client.WithFallback(nobody{}),
+		client.WithDeadline(p.Timeout), client.WithStreams(p.Conns), client.WithFallback(nobody{}),
 		// Callers are bounded here. A lane lets go of a call a little after its answer.
 		client.WithMaxOutstanding(min(2*p.Callers+64, client.MaxOutstanding)),
 	}

@@ -35,9 +35,10 @@ type tally struct {
 		failed          [failures]uint64
 		detail          [failures]string // of the first
 		latency         latency.Histogram
-		answers         uint64 // all, those of the warm-up too
-		failures        uint64 // of them
-		unheard         uint64 // failures since the last answer of the server
+		answers         uint64        // all, those of the warm-up too
+		failures        uint64        // of them
+		unheard         uint64        // failures since the last answer of the server
+		heard           time.Duration // when that was
 	}
 }
 
@@ -56,7 +57,7 @@ func (t *tally) count(a *h2client.Answer, counted bool) {
 		t.mu.failures++
 	}
 	if failure == h2client.OK || failure == failUndecided { // the server is there
-		t.mu.unheard = 0
+		t.mu.unheard, t.mu.heard = 0, max(t.mu.heard, a.Now)
 	}
 	if !counted {
 		return
@@ -87,9 +88,9 @@ func detailOf(a *h2client.Answer) string {
 	return a.Detail
 }
 
-// sum adds up tallies.
-func sum(ts []*tally) *Result {
-	r := &Result{Failed: map[string]uint64{}, Details: map[string]string{}}
+// sum adds up tallies, and tells when the server was last heard of.
+func sum(ts []*tally) (r *Result, heard time.Duration) {
+	r = &Result{Failed: map[string]uint64{}, Details: map[string]string{}}
 	answered, unheard := 0, 0
 	for _, t := range ts {
 		t.mu.Lock()
@@ -99,6 +100,7 @@ func sum(ts []*tally) *Result {
 		if t.mu.unheard > 0 {
 			unheard++
 		}
+		heard = max(heard, t.mu.heard)
 		r.Allowed += t.mu.allowed
 		r.Denied += t.mu.denied
 		r.Latency.Merge(&t.mu.latency)
@@ -115,7 +117,7 @@ func sum(ts []*tally) *Result {
 		t.mu.Unlock()
 	}
 	r.Gone = unheard > 0 && unheard == answered
-	return r
+	return r, heard
 }
 
 // Result is what a run came to. Requests count by when they were due.
@@ -132,7 +134,7 @@ type Result struct {
 	// asks meanwhile.
 	Gone    bool
 	Latency latency.Histogram // of decisions, and of what had none in its time
-	Took    time.Duration     // without the warm-up
+	Took    time.Duration     // without the warm-up, and what came after the last answer of a server that is Gone
 	Numbers int64             // requests that were due in all, the warm-up included
 	CPU     []CPU
 }

@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/weirlimit/weir/internal/doctor"
@@ -76,6 +77,16 @@ func TestInspectNotACluster(t *testing.T) {
 	found := inspect(t, Options{Addrs: []string{srv.Addr()}, Mode: Cluster})
 	wantFinding(t, found, doctor.CheckReachable, "", doctor.Fail, "cluster support disabled")
 	wantFinding(t, found, doctor.CheckRole, srv.Addr(), doctor.Fail, "--redis-mode single")
+}
+
+// TestInspectNoSentinel: a Redis that is taken for one is not too old.
+func TestInspectNoSentinel(t *testing.T) {
+	srv := redistest.Start(t)
+	found := inspect(t, Options{Addrs: []string{srv.Addr()}, Mode: Sentinel, MasterName: "m"})
+	wantFinding(t, found, doctor.CheckSentinel, srv.Addr(), doctor.Warn, "it is no sentinel", "leave --redis-master out")
+	if strings.Contains(listed(found), "upgrade") {
+		t.Errorf("found:\n%s", listed(found))
+	}
 }
 
 func TestInspectSentinel(t *testing.T) {

@@ -161,10 +161,13 @@ func (i *inspector) explain(err error) *weir.Error {
 // else nothing.
 func dialHint(err error, secure bool, code weir.Code) string {
 	if re, ok := errors.AsType[*rueidis.RedisError](err); ok {
-		if strings.Contains(re.Error(), "unknown command") { // HELLO, the first that is asked
-			return "upgrade to Redis 7.0 or Valkey 7.2 or newer; no proxy that knows some commands only"
+		switch text := re.Error(); {
+		case !strings.Contains(text, "unknown command"):
+			return "" // it speaks
+		case strings.Contains(text, "SENTINEL"):
+			return "it is no sentinel: give the sentinels' addresses, port 26379 unless it was set, or leave --redis-master out"
 		}
-		return "" // it speaks
+		return "upgrade to Redis 7.0 or Valkey 7.2 or newer; no proxy that knows some commands only" // HELLO is asked first
 	}
 	if !secure {
 		// A TLS listener ends a connection that greets it in the clear.

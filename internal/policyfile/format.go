@@ -3,6 +3,7 @@ package policyfile
 import (
 	"bytes"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/weirlimit/weir/policy"
 )
@@ -42,6 +43,8 @@ func Detect(name string, data []byte) (Format, *policy.Problem) {
 		return Native, nil
 	case envoy != nil, either != nil:
 		return Envoy, nil
+	case !isText(data):
+		return Unknown, start.problem(name, "bad-text", "is not UTF-8 text", "save it as UTF-8; '>' of Windows PowerShell writes UTF-16")
 	case len(keys) > 0:
 		return Unknown, keys[0].problem(name, "unknown-format", "'"+keys[0].name+"' begins neither Weir's format nor Envoy's",
 			"write 'policies:', or 'domain:' and 'descriptors:'")
@@ -50,6 +53,10 @@ func Detect(name string, data []byte) (Format, *policy.Problem) {
 	}
 	return Unknown, start.problem(name, "unknown-format", "is not a mapping", "write 'policies:', or 'domain:' and 'descriptors:'")
 }
+
+// isText tells UTF-8 from UTF-16, where letters have zeros beside them, and other
+// bytes.
+func isText(data []byte) bool { return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 }
 
 // start is where a file begins: what is wrong there is that it begins otherwise.
 var start = topKey{line: 1, column: 1}

@@ -43,7 +43,10 @@ func TestDetect(t *testing.T) {
 		{"a comment", "# nothing yet\n", Unknown, "unknown-format 1:1"},
 		{"a list", "- domain: x\n", Unknown, "unknown-format 1:1"},
 		{"a text", "hello\n", Unknown, "unknown-format 1:1"},
-		{"not text", "\x00\x01\xff\xfe", Unknown, "unknown-format 1:1"},
+		{"not text", "\x00\x01\xff\xfe", Unknown, "bad-text 1:1"},
+		{"UTF-16 of Windows", "\xff\xfed\x00o\x00m\x00a\x00i\x00n\x00:\x00 \x00x\x00\n\x00", Unknown, "bad-text 1:1"},
+		{"UTF-16 without a mark", "\x00d\x00o\x00m\x00a\x00i\x00n\x00:\x00 \x00x\x00\n", Unknown, "bad-text 1:1"},
+		{"an old code page", "pol\xedticas: x\n", Unknown, "bad-text 1:1"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got, p := Detect("f.yaml", []byte(tc.text))

@@ -17,7 +17,7 @@ import (
 const (
 	DefaultForce = time.Hour      // how long something is forced when nobody says otherwise
 	MaxForce     = 24 * time.Hour // longer is a change of policy
-	MaxForced    = 64             // scopes at once
+	MaxForced    = 64             // policies at once, everything beside them
 	maxWords     = 256            // bytes of who and why
 )
 
@@ -115,7 +115,7 @@ func (s *Switch) Force(scope Scope, who, why string, span time.Duration) (Forced
 	defer s.mu.Unlock()
 	now := s.now()
 	kept := s.othersLocked(scope, now)
-	if len(kept) >= MaxForced {
+	if scope != Everything && countPolicies(kept) >= MaxForced {
 		return Forced{}, &weir.Error{
 			Code: weir.CodeInvalid, Field: "policy", Message: fmt.Sprintf("%d policies are forced already", MaxForced),
 			Hint: "force everything, or lift some",
@@ -125,6 +125,15 @@ func (s *Switch) Force(scope Scope, who, why string, span time.Duration) (Forced
 	kept = append(kept, f)
 	s.forced.Store(&kept)
 	return f, nil
+}
+
+func countPolicies(list []Forced) (n int) {
+	for i := range list {
+		if list[i].Scope != Everything {
+			n++
+		}
+	}
+	return n
 }
 
 // Lift ends what is forced of a scope, for Everything all there is, and returns

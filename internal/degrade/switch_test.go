@@ -107,6 +107,10 @@ func TestForceIsBounded(t *testing.T) {
 	if _, err := s.Force(logins, "ann", "why", 0); weir.CodeOf(err) != weir.CodeInvalid {
 		t.Errorf("one too many: %v", err)
 	}
+	force(t, s, degrade.Everything, time.Minute) // as the hint says
+	if !s.Forced(logins.Domain, logins.Policy) {
+		t.Error("everything is not forced")
+	}
 	force(t, s, degrade.Scope{Domain: "api", Policy: "p1"}, time.Hour)
 	c.at = c.at.Add(2 * time.Minute)
 	force(t, s, logins, 0)

@@ -146,6 +146,9 @@ func refusal(status string, text []byte) error {
 	if bytes.Contains(text, []byte("HTTP request to an HTTPS server")) {
 		return errors.New("it speaks TLS (give --tls or --tls-ca)")
 	}
+	if bytes.Contains(text, []byte(noClient)) {
+		return errors.New(noClient + " (give --tls-cert and --tls-key)")
+	}
 	var p struct{ Error httperr.Problem }
 	if json.Unmarshal(text, &p) != nil || p.Error.Message == "" {
 		return fmt.Errorf("refused with %s: %s", status, notAdmin)

@@ -12,19 +12,20 @@ import (
 )
 
 // TestSwitchScripts speaks to real servers: two in the clear, one of which is
-// not there later, and one that wants a certificate.
+// not there later, and two that want a certificate, one of them not for health.
 func TestSwitchScripts(t *testing.T) { onEachEngine(t, testSwitchScripts) }
 
 func testSwitchScripts(t *testing.T) {
 	a, b := startServe(t), startServe(t)
 	p := newPKI(t)
 	secure := startServe(t, p.flags("--tls-client-ca", p.cc, "--tls-admin-san", "operator.test")...)
+	exempt := startServe(t, p.flags("--tls-client-ca", p.cc, "--tls-health-exempt")...)
 	dir := t.TempDir()
 	crt, key := filepath.Join(dir, "op.crt"), filepath.Join(dir, "op.key")
 	p.ca.Client(t, "operator.test").Write(t, crt, key)
 	env := map[string]string{
 		"A": a.addr(doorAdmin), "B": b.addr(doorAdmin), "GRPC_A": a.addr(doorGRPC), "HTTP_A": a.addr(doorHTTP),
-		"SECURE": secure.addr(doorAdmin), "CA": p.cc, "CERT": crt, "KEY": key, "USER": "ann",
+		"SECURE": secure.addr(doorAdmin), "EXEMPT": exempt.addr(doorAdmin), "CA": p.cc, "CERT": crt, "KEY": key, "USER": "ann",
 	}
 	t.Run("scripts", func(t *testing.T) { testscript.Run(t, params("testdata/switch", env)) })
 	for _, want := range []string{

@@ -3,6 +3,7 @@ package main
 import (
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -98,6 +99,22 @@ func (e *peerEnv) get(name string) string {
 	return v
 }
 
+// on reads a variable that is on or off, by the words that envoyproxy/ratelimit
+// knows. Any other is an error there, too: taken for off, it would leave a
+// listener without the TLS that was asked for. One that is not set changes nothing.
+func (e *peerEnv) on(name string, into *bool) error {
+	v := e.get(name)
+	if v == "" {
+		return nil
+	}
+	on, err := strconv.ParseBool(v)
+	if err != nil {
+		return usage("use true, t or 1, or false, f or 0", "environment variable %s: %q is neither on nor off", name, v)
+	}
+	*into = on
+	return nil
+}
+
 // set sets a flag that neither the command line nor a WEIR_ variable has set.
 func (e *peerEnv) set(flag, value, variable string) error {
 	f := e.cmd.Flags().Lookup(flag)
@@ -143,7 +160,9 @@ func (f *serveFlags) applyPeerEnv(cmd *cobra.Command, lookup func(string) (strin
 	if err := f.peerRedis(e); err != nil {
 		return err
 	}
-	f.peer.flags(e.get)
+	if err := f.peer.flags(e); err != nil {
+		return err
+	}
 	for name := range peerIgnored {
 		if v, ok := lookup(name); ok && v != "" {
 			f.peer.ignored = append(f.peer.ignored, name)
@@ -160,7 +179,11 @@ func (f *serveFlags) applyPeerEnv(cmd *cobra.Command, lookup func(string) (strin
 func (f *serveFlags) peerRedis(e *peerEnv) error {
 	e.get("REDIS_AUTH") // it is used: say so
 	e.get("REDIS_SENTINEL_AUTH")
-	if isOn(e.get("REDIS_TLS")) && !strings.Contains(f.redis.addrs, "://") {
+	secure := false
+	if err := e.on("REDIS_TLS", &secure); err != nil {
+		return err
+	}
+	if secure && !strings.Contains(f.redis.addrs, "://") {
 		parts := strings.Split(f.redis.addrs, ",")
 		for i := range parts {
 			if strings.Contains(parts[i], ":") { // not the name of a primary
@@ -187,25 +210,33 @@ func (f *serveFlags) peerRedis(e *peerEnv) error {
 	return e.set("redis-mode", kind, "REDIS_TYPE")
 }
 
-func isOn(v string) bool { return v == "1" || strings.EqualFold(v, "true") }
-
 // flags reads what is only on or off, or a name.
-func (p *peerSettings) flags(get func(string) string) {
-	p.headers = isOn(get("LIMIT_RESPONSE_HEADERS_ENABLED"))
-	p.headerLimit = get("LIMIT_LIMIT_HEADER")
-	p.headerRemaining = get("LIMIT_REMAINING_HEADER")
-	p.headerReset = get("LIMIT_RESET_HEADER")
-	p.metadata = isOn(get("RESPONSE_DYNAMIC_METADATA"))
-	p.mergeDomains = isOn(get("MERGE_DOMAIN_CONFIG"))
-	if v := get("RUNTIME_IGNOREDOTFILES"); v != "" {
-		p.dotFiles = !isOn(v)
+func (p *peerSettings) flags(e *peerEnv) error {
+	dotFilesIgnored := true
+	for _, s := range []struct {
+		variable string
+		on       *bool
+	}{
+		{"LIMIT_RESPONSE_HEADERS_ENABLED", &p.headers},
+		{"RESPONSE_DYNAMIC_METADATA", &p.metadata},
+		{"MERGE_DOMAIN_CONFIG", &p.mergeDomains},
+		{"RUNTIME_IGNOREDOTFILES", &dotFilesIgnored},
+		{"GRPC_SERVER_USE_TLS", &p.grpcTLS},
+		{"SHADOW_MODE", &p.globalShadow},
+		{"QUOTA_MODE", &p.globalQuota},
+	} {
+		if err := e.on(s.variable, s.on); err != nil {
+			return err
+		}
 	}
-	p.prefix = get("CACHE_KEY_PREFIX")
-	p.grpcTLS = isOn(get("GRPC_SERVER_USE_TLS"))
-	p.grpcCert = get("GRPC_SERVER_TLS_CERT")
-	p.grpcKey = get("GRPC_SERVER_TLS_KEY")
-	p.grpcClientCA = get("GRPC_CLIENT_TLS_CACERT")
-	p.grpcClientSAN = get("GRPC_CLIENT_TLS_SAN")
-	p.globalShadow = isOn(get("SHADOW_MODE"))
-	p.globalQuota = isOn(get("QUOTA_MODE"))
+	p.dotFiles = !dotFilesIgnored
+	p.headerLimit = e.get("LIMIT_LIMIT_HEADER")
+	p.headerRemaining = e.get("LIMIT_REMAINING_HEADER")
+	p.headerReset = e.get("LIMIT_RESET_HEADER")
+	p.prefix = e.get("CACHE_KEY_PREFIX")
+	p.grpcCert = e.get("GRPC_SERVER_TLS_CERT")
+	p.grpcKey = e.get("GRPC_SERVER_TLS_KEY")
+	p.grpcClientCA = e.get("GRPC_CLIENT_TLS_CACERT")
+	p.grpcClientSAN = e.get("GRPC_CLIENT_TLS_SAN")
+	return nil
 }

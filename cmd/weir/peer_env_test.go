@@ -1,9 +1,53 @@
 package main
 
 import (
+	"errors"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
+
+// peerServe is what serve makes of variables of envoyproxy/ratelimit.
+func peerServe(t *testing.T, env map[string]string) (*serveFlags, error) {
+	t.Helper()
+	var f serveFlags
+	cmd := &cobra.Command{Use: "serve"}
+	f.register(cmd.Flags())
+	return &f, f.applyPeerEnv(cmd, func(name string) (string, bool) { v, ok := env[name]; return v, ok })
+}
+
+// TestPeerOnOff: a variable is on or off by the words of envoyproxy/ratelimit,
+// which are those of strconv.ParseBool, and by no other.
+func TestPeerOnOff(t *testing.T) {
+	on := map[string]func(*serveFlags) bool{
+		"REDIS_TLS":                      func(f *serveFlags) bool { return f.redis.addrs == "rediss://a:1" },
+		"LIMIT_RESPONSE_HEADERS_ENABLED": func(f *serveFlags) bool { return f.peer.headers },
+		"RESPONSE_DYNAMIC_METADATA":      func(f *serveFlags) bool { return f.peer.metadata },
+		"MERGE_DOMAIN_CONFIG":            func(f *serveFlags) bool { return f.peer.mergeDomains },
+		"RUNTIME_IGNOREDOTFILES":         func(f *serveFlags) bool { return !f.peer.dotFiles },
+		"GRPC_SERVER_USE_TLS":            func(f *serveFlags) bool { return f.peer.grpcTLS },
+		"SHADOW_MODE":                    func(f *serveFlags) bool { return f.peer.globalShadow },
+		"QUOTA_MODE":                     func(f *serveFlags) bool { return f.peer.globalQuota },
+	}
+	for variable, isOn := range on {
+		for value, want := range map[string]bool{
+			"1": true, "t": true, "T": true, "true": true, "TRUE": true, "True": true,
+			"0": false, "f": false, "F": false, "false": false, "FALSE": false, "False": false,
+		} {
+			f, err := peerServe(t, map[string]string{"REDIS_URL": "a:1", variable: value})
+			if err != nil || isOn(f) != want {
+				t.Errorf("%s=%s: on is %v, %v; want %v", variable, value, isOn(f), err, want)
+			}
+		}
+		for _, value := range []string{"yes", "on", "off", "maybe", "tRuE", " true", "2"} {
+			_, err := peerServe(t, map[string]string{"REDIS_URL": "a:1", variable: value})
+			if _, ok := errors.AsType[*usageError](err); !ok || !strings.Contains(err.Error(), "environment variable "+variable+": ") {
+				t.Errorf("%s=%s: %v, want an error of usage that names it", variable, value, err)
+			}
+		}
+	}
+}
 
 func TestPeerPassword(t *testing.T) {
 	for _, c := range []struct {

@@ -26,7 +26,7 @@ const (
 // others apply; with EnvoyCompat nothing does.
 func TestCompileDuplicateDomain(t *testing.T) {
 	files := []*File{envoyFile(t, "1.yaml", fileOne), envoyFile(t, "2.yaml", fileTwo), envoyFile(t, "3.yaml", fileOther), {Name: "bad.yaml"}}
-	const want = "2.yaml:1:9: duplicate domain 'd' in config file (it is also in 1.yaml; join the two, or set MERGE_DOMAIN_CONFIG)"
+	const want = "2.yaml:1:9: duplicate domain 'd' in config file (it is also in 1.yaml; join the two, or give --merge-domains or MERGE_DOMAIN_CONFIG=true)"
 
 	s, problems := Compile(files, Options{})
 	if len(problems) != 1 || problems[0].String() != want {

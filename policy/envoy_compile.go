@@ -67,7 +67,7 @@ func (c *envoyCompiler) group(files []*File, merge bool) map[string][]*EnvoyFile
 			c.problems = append(c.problems, Problem{
 				At: f.Envoy.At, Code: "duplicate-domain",
 				Message: fmt.Sprintf("duplicate domain '%s' in config file", name),
-				Hint:    "it is also in " + had[0].Name + "; join the two, or set MERGE_DOMAIN_CONFIG",
+				Hint:    "it is also in " + had[0].Name + "; join the two, or give --merge-domains or MERGE_DOMAIN_CONFIG=true",
 			})
 			continue
 		}

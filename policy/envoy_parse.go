@@ -46,7 +46,7 @@ type envoyParser struct {
 
 func (p *envoyParser) parse(data []byte) *EnvoyFile {
 	if why := tooLarge(data); why != "" {
-		p.failYAML(Position{File: p.file, Line: 1, Column: 1}, why, "split it; with MERGE_DOMAIN_CONFIG several files may share a domain")
+		p.failYAML(Position{File: p.file, Line: 1, Column: 1}, why, "split it; with --merge-domains or MERGE_DOMAIN_CONFIG=true several files may share a domain")
 		return nil
 	}
 	root, ok := p.load(data)

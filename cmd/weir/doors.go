@@ -51,7 +51,7 @@ func (d *door) addr() string { return d.listener.Addr().String() }
 // anything is served.
 func (s *server) open() error {
 	envoy := rls.New(s.engine, rls.Options{
-		Compat: s.flags.compat == "envoy", Metadata: s.flags.peer.metadata,
+		Compat: s.flags.loading.compat == "envoy", Metadata: s.flags.peer.metadata,
 		Headers: rls.Headers{
 			Enabled: s.flags.peer.headers, Limit: s.flags.peer.headerLimit,
 			Remaining: s.flags.peer.headerRemaining, Reset: s.flags.peer.headerReset,

@@ -35,11 +35,17 @@ func newExplain(sys system) *cobra.Command {
 which rules apply, which nearly do and what keeps them from it, which counters
 it is charged to. With --redis it also tells what is in use of each.
 
+Variables of envoyproxy/ratelimit that say where policies and counters are, and
+how files are read, count as for weir serve.
+
 It asks no server and charges nothing.`,
 		Example: `  weir explain --config policies/ --dimension tenant=acme,path=/v1/orders
   weir explain --config config.yaml --domain api --descriptor tenant=acme,path=/login
   weir explain --config policies/ --dimension tenant=acme --redis 127.0.0.1:6379 -o json`,
 		Args: noArgs("config"),
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
+			return f.applyPeer(&peerEnv{cmd: cmd, lookup: sys.lookupEnv})
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runExplain(cmd.Context(), sys, &f)
 		},
@@ -47,7 +53,8 @@ It asks no server and charges nothing.`,
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.config, "config", nil, "policy `file` or directory; repeat it for several")
 	fromEnv(flags, "config", "WEIR_CONFIG")
-	f.loading.register(cmd)
+	f.loading.register(flags)
+	completeWords(cmd, "compat", "envoy")
 	f.subject.register(flags, "WEIR_EXPLAIN_")
 	flags.DurationVar(&f.timeout, "timeout", time.Second, "longest to wait for the store")
 	fromEnv(flags, "timeout", "WEIR_EXPLAIN_TIMEOUT")
@@ -56,6 +63,17 @@ It asks no server and charges nothing.`,
 	f.salt.register(flags)
 	f.lease.register(flags)
 	return cmd
+}
+
+// applyPeer reads what envoyproxy/ratelimit's variables say, as weir serve does.
+func (f *explainFlags) applyPeer(e *peerEnv) error {
+	if err := e.config(); err != nil {
+		return err
+	}
+	if err := f.loading.applyPeer(e); err != nil {
+		return err
+	}
+	return f.redis.applyPeer(e)
 }
 
 func runExplain(ctx context.Context, sys system, f *explainFlags) error {
@@ -98,14 +116,15 @@ func (f *explainFlags) load(ctx context.Context) (*policy.Set, error) {
 	if len(f.config) == 0 {
 		return nil, usage("for example --config policies/", "--config: which policies?")
 	}
-	o, err := f.loading.options(f.config)
+	if err := f.loading.check(); err != nil {
+		return nil, err
+	}
+	leased, err := f.lease.auto()
 	if err != nil {
 		return nil, err
 	}
-	o.Private = f.salt.private
-	if o.Lease, err = f.lease.auto(); err != nil {
-		return nil, err
-	}
+	o := f.loading.options(f.config)
+	o.Private, o.Lease = f.salt.private, leased
 	loader, err := policyfile.New(o)
 	if err != nil {
 		return nil, err
@@ -131,7 +150,7 @@ func (f *explainFlags) load(ctx context.Context) (*policy.Set, error) {
 
 // look reads what is in use of each charge.
 func (f *explainFlags) look(ctx context.Context, sys system, out *explained) (err error) {
-	o, err := f.redis.options(sys.lookupEnv)
+	o, err := f.redis.options(peerPassword(sys.lookupEnv))
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,8 @@ func newLint(sys system) *cobra.Command {
 		Long: `Lint reads policy files of either format and says what is wrong, and what is
 allowed and most likely not meant: costs that no limit has room for, rules that
 are never reached, limits that never bind, policies that do not say on_failure.
+Variables of envoyproxy/ratelimit that say how files are read count as for weir
+serve.
 
 It exits with 1 when something is wrong, and with --strict also when something
 is doubtful; else with 0.`,
@@ -36,48 +38,29 @@ is doubtful; else with 0.`,
 			}
 			return nil
 		},
+		PreRunE: func(cmd *cobra.Command, _ []string) error {
+			return f.loading.applyPeer(&peerEnv{cmd: cmd, lookup: sys.lookupEnv})
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runLint(cmd.Context(), sys, &f, args)
 		},
 	}
-	f.loading.register(cmd)
+	f.loading.register(cmd.Flags())
+	completeWords(cmd, "compat", "envoy")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "exit with 1 on warnings, too")
 	fromEnv(cmd.Flags(), "strict", "WEIR_LINT_STRICT")
 	addOutput(cmd, &f.output)
 	return cmd
 }
 
-// loadingFlags say how policy files are read, as weir serve does.
-type loadingFlags struct {
-	compat string
-	merge  bool
-}
-
-func (f *loadingFlags) register(cmd *cobra.Command) {
-	flags := cmd.Flags()
-	flags.StringVar(&f.compat, "compat", "", "read and count as another program does: `envoy`")
-	flags.BoolVar(&f.merge, "merge-domains", false, "let several Envoy files share a domain")
-	fromEnv(flags, "compat", "WEIR_COMPAT")
-	fromEnv(flags, "merge-domains", "WEIR_MERGE_DOMAINS")
-	completeWords(cmd, "compat", "envoy")
-}
-
-func (f *loadingFlags) options(paths []string) (policyfile.Options, error) {
-	if f.compat != "" && f.compat != "envoy" {
-		return policyfile.Options{}, usage("use envoy, or leave it out", "--compat: unknown program %q", f.compat)
-	}
-	return policyfile.Options{Paths: paths, Compat: f.compat == "envoy", MergeDomains: f.merge}, nil
-}
-
 func runLint(ctx context.Context, sys system, f *lintFlags, paths []string) error {
 	if err := checkOutput(f.output); err != nil {
 		return err
 	}
-	o, err := f.loading.options(paths)
-	if err != nil {
+	if err := f.loading.check(); err != nil {
 		return err
 	}
-	found, err := lint(ctx, o)
+	found, err := lint(ctx, f.loading.options(paths))
 	if err != nil {
 		return err
 	}
@@ -119,7 +102,9 @@ func lint(ctx context.Context, o policyfile.Options) (*findings, error) {
 	}
 	// A load that is given up at one file says nothing of how the others stand
 	// beside each other.
-	_, problems := policy.Compile(files, policy.Options{EnvoyCompat: o.Compat, MergeDomains: o.MergeDomains})
+	_, problems := policy.Compile(files, policy.Options{
+		EnvoyCompat: o.Compat, MergeDomains: o.MergeDomains, EnvoyShadow: o.Shadow, EnvoyQuota: o.Quota,
+	})
 	out.add(problems)
 	out.add(policy.Lint(files))
 	policy.SortProblems(out.problems)

@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/weirlimit/weir/internal/policyfile"
 )
 
 // peerSettings is what envoyproxy/ratelimit's variables say and no flag does.
@@ -17,11 +15,8 @@ type peerSettings struct {
 	headerLimit, headerRemaining string
 	headerReset                  string
 	metadata                     bool
-	mergeDomains                 bool
-	dotFiles                     bool
 	prefix                       string
 	used, ignored                []string
-	globalShadow, globalQuota    bool
 	grpcTLS                      bool
 	grpcCert, grpcKey            string // files
 	grpcClientCA, grpcClientSAN  string
@@ -67,12 +62,8 @@ var peerIgnored = map[string]string{
 	"USE_STATSD":                              "metrics are Prometheus's",
 }
 
-// peerFlags are the variables of envoyproxy/ratelimit that are a flag here.
-var peerFlags = []struct{ variable, flag string }{
-	{"REDIS_URL", "redis"},
-	{"REDIS_TLS_CACERT", "redis-tls-ca"},
-	{"REDIS_TLS_CLIENT_CERT", "redis-tls-cert"},
-	{"REDIS_TLS_CLIENT_KEY", "redis-tls-key"},
+// peerLogs are the variables of envoyproxy/ratelimit that are a flag of the log here.
+var peerLogs = []struct{ variable, flag string }{
 	{"LOG_LEVEL", "log-level"},
 	{"LOG_FORMAT", "log-format"},
 }
@@ -99,19 +90,27 @@ func (e *peerEnv) get(name string) string {
 	return v
 }
 
-// on reads a variable that is on or off, by the words that envoyproxy/ratelimit
-// knows. Any other is an error there, too: taken for off, it would leave a
-// listener without the TLS that was asked for. One that is not set changes nothing.
-func (e *peerEnv) on(name string, into *bool) error {
-	v := e.get(name)
-	if v == "" {
-		return nil
+// peerSwitch is a variable that is on or off.
+type peerSwitch struct {
+	variable string
+	on       *bool // stays as it is if the variable is not set
+}
+
+// switches reads variables by the words that envoyproxy/ratelimit knows. Any
+// other is an error there, too: taken for off, it would leave a listener without
+// the TLS that was asked for.
+func (e *peerEnv) switches(list []peerSwitch) error {
+	for _, s := range list {
+		v := e.get(s.variable)
+		if v == "" {
+			continue
+		}
+		on, err := strconv.ParseBool(v)
+		if err != nil {
+			return usage("use true, t or 1, or false, f or 0", "environment variable %s: %q is neither on nor off", s.variable, v)
+		}
+		*s.on = on
 	}
-	on, err := strconv.ParseBool(v)
-	if err != nil {
-		return usage("use true, t or 1, or false, f or 0", "environment variable %s: %q is neither on nor off", name, v)
-	}
-	*into = on
 	return nil
 }
 
@@ -142,22 +141,19 @@ func (f *serveFlags) applyPeerEnv(cmd *cobra.Command, lookup func(string) (strin
 			return err
 		}
 	}
-	if root := e.get("RUNTIME_ROOT"); root != "" {
-		dir := policyfile.RuntimeDir(root, e.get("RUNTIME_SUBDIRECTORY"), e.get("RUNTIME_APPDIRECTORY"))
-		if err := e.set("config", dir, "RUNTIME_ROOT"); err != nil {
-			return err
-		}
-	}
-	for _, p := range peerFlags {
-		value := e.get(p.variable)
-		if p.flag == "log-level" || p.flag == "log-format" {
-			value = strings.Replace(strings.ToLower(value), "warning", "warn", 1)
-		}
+	for _, p := range peerLogs {
+		value := strings.Replace(strings.ToLower(e.get(p.variable)), "warning", "warn", 1)
 		if err := e.set(p.flag, value, p.variable); err != nil {
 			return err
 		}
 	}
-	if err := f.peerRedis(e); err != nil {
+	if err := e.config(); err != nil {
+		return err
+	}
+	if err := f.loading.applyPeer(e); err != nil {
+		return err
+	}
+	if err := f.redis.applyPeer(e); err != nil {
 		return err
 	}
 	if err := f.peer.flags(e); err != nil {
@@ -174,62 +170,15 @@ func (f *serveFlags) applyPeerEnv(cmd *cobra.Command, lookup func(string) (strin
 	return nil
 }
 
-// peerRedis reads how Redis is arranged. The password is not a flag: see
-// peerPassword.
-func (f *serveFlags) peerRedis(e *peerEnv) error {
-	e.get("REDIS_AUTH") // it is used: say so
-	e.get("REDIS_SENTINEL_AUTH")
-	secure := false
-	if err := e.on("REDIS_TLS", &secure); err != nil {
-		return err
-	}
-	if secure && !strings.Contains(f.redis.addrs, "://") {
-		parts := strings.Split(f.redis.addrs, ",")
-		for i := range parts {
-			if strings.Contains(parts[i], ":") { // not the name of a primary
-				parts[i] = "rediss://" + strings.TrimSpace(parts[i])
-			}
-		}
-		f.redis.addrs = strings.Join(parts, ",")
-	}
-	kind := strings.ToLower(e.get("REDIS_TYPE"))
-	if kind == "" || e.cmd.Flags().Changed("redis-mode") {
-		return nil
-	}
-	if kind == "sentinel" {
-		// There the first of the addresses is the primary's name.
-		name, rest, ok := strings.Cut(f.redis.addrs, ",")
-		if !ok {
-			return usage("write NAME,HOST:PORT,HOST:PORT", "REDIS_URL names no sentinel")
-		}
-		f.redis.addrs = rest
-		if err := e.set("redis-master", name, "REDIS_URL"); err != nil {
-			return err
-		}
-	}
-	return e.set("redis-mode", kind, "REDIS_TYPE")
-}
-
 // flags reads what is only on or off, or a name.
 func (p *peerSettings) flags(e *peerEnv) error {
-	dotFilesIgnored := true
-	for _, s := range []struct {
-		variable string
-		on       *bool
-	}{
+	if err := e.switches([]peerSwitch{
 		{"LIMIT_RESPONSE_HEADERS_ENABLED", &p.headers},
 		{"RESPONSE_DYNAMIC_METADATA", &p.metadata},
-		{"MERGE_DOMAIN_CONFIG", &p.mergeDomains},
-		{"RUNTIME_IGNOREDOTFILES", &dotFilesIgnored},
 		{"GRPC_SERVER_USE_TLS", &p.grpcTLS},
-		{"SHADOW_MODE", &p.globalShadow},
-		{"QUOTA_MODE", &p.globalQuota},
-	} {
-		if err := e.on(s.variable, s.on); err != nil {
-			return err
-		}
+	}); err != nil {
+		return err
 	}
-	p.dotFiles = !dotFilesIgnored
 	p.headerLimit = e.get("LIMIT_LIMIT_HEADER")
 	p.headerRemaining = e.get("LIMIT_REMAINING_HEADER")
 	p.headerReset = e.get("LIMIT_RESET_HEADER")

@@ -24,11 +24,11 @@ func TestPeerOnOff(t *testing.T) {
 		"REDIS_TLS":                      func(f *serveFlags) bool { return f.redis.addrs == "rediss://a:1" },
 		"LIMIT_RESPONSE_HEADERS_ENABLED": func(f *serveFlags) bool { return f.peer.headers },
 		"RESPONSE_DYNAMIC_METADATA":      func(f *serveFlags) bool { return f.peer.metadata },
-		"MERGE_DOMAIN_CONFIG":            func(f *serveFlags) bool { return f.peer.mergeDomains },
-		"RUNTIME_IGNOREDOTFILES":         func(f *serveFlags) bool { return !f.peer.dotFiles },
+		"MERGE_DOMAIN_CONFIG":            func(f *serveFlags) bool { return f.loading.merge },
+		"RUNTIME_IGNOREDOTFILES":         func(f *serveFlags) bool { return !f.loading.dotFiles },
 		"GRPC_SERVER_USE_TLS":            func(f *serveFlags) bool { return f.peer.grpcTLS },
-		"SHADOW_MODE":                    func(f *serveFlags) bool { return f.peer.globalShadow },
-		"QUOTA_MODE":                     func(f *serveFlags) bool { return f.peer.globalQuota },
+		"SHADOW_MODE":                    func(f *serveFlags) bool { return f.loading.shadow },
+		"QUOTA_MODE":                     func(f *serveFlags) bool { return f.loading.quota },
 	}
 	for variable, isOn := range on {
 		for value, want := range map[string]bool{

@@ -15,7 +15,6 @@ type serveFlags struct {
 	settings string
 	config   []string
 	cacheDir string
-	compat   string
 	deadline time.Duration
 	drain    time.Duration
 
@@ -23,6 +22,7 @@ type serveFlags struct {
 
 	logLevel, logFormat string
 
+	loading  loadingFlags
 	redis    redisFlags
 	tls      tlsFlags
 	identity identityFlags
@@ -72,7 +72,6 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.settings, "settings", "", "read flags from this YAML `file`; flags and variables win")
 	flags.StringArrayVar(&f.config, "config", nil, "policy `file` or directory; repeat it for several")
 	flags.StringVar(&f.cacheDir, "cache-dir", "", "keep the last good policies in this `directory` for the next start")
-	flags.StringVar(&f.compat, "compat", "", "count and load as another program does: `envoy`")
 	flags.DurationVar(&f.deadline, "deadline", 10*time.Millisecond, "longest a check may wait for the store")
 	flags.DurationVar(&f.drain, "drain", 8*time.Second, "longest to wait for calls under way when told to stop")
 	flags.StringVar(&f.grpc, "grpc", "127.0.0.1:8081", "gRPC `address`: Envoy's service and Weir's own")
@@ -83,6 +82,7 @@ func (f *serveFlags) register(flags *pflag.FlagSet) {
 	flags.VisitAll(func(fl *pflag.Flag) {
 		fromEnv(flags, fl.Name, "WEIR_"+strings.ToUpper(strings.ReplaceAll(fl.Name, "-", "_")))
 	})
+	f.loading.register(flags)
 	f.redis.register(flags)
 	f.identity.register(flags)
 	f.tls.register(flags)
@@ -112,8 +112,8 @@ func (f *serveFlags) logger(sys system) (*slog.Logger, error) {
 }
 
 func runServe(ctx context.Context, sys system, f *serveFlags) error {
-	if f.compat != "" && f.compat != "envoy" {
-		return usage("use envoy, or leave it out", "--compat: unknown program %q", f.compat)
+	if err := f.loading.check(); err != nil {
+		return err
 	}
 	if err := f.instances.check(); err != nil {
 		return err

@@ -126,12 +126,9 @@ func (s *server) load(ctx context.Context) error {
 	if len(s.flags.config) == 0 {
 		return s.loadSample()
 	}
-	l, err := policyfile.New(policyfile.Options{
-		Paths: s.flags.config, Compat: s.flags.compat == "envoy", MergeDomains: s.flags.peer.mergeDomains,
-		Shadow: s.flags.peer.globalShadow, Quota: s.flags.peer.globalQuota,
-		DotFiles: s.flags.peer.dotFiles, CacheDir: s.flags.cacheDir, Private: s.flags.salt.private, Lease: leased,
-		Around: s.sys.procs.All,
-	})
+	o := s.flags.loading.options(s.flags.config)
+	o.CacheDir, o.Private, o.Lease, o.Around = s.flags.cacheDir, s.flags.salt.private, leased, s.sys.procs.All
+	l, err := policyfile.New(o)
 	if err != nil {
 		return err
 	}

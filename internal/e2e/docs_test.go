@@ -122,14 +122,28 @@ func testPeerVariables(t *testing.T) {
 // checkSource checks that the table misses no variable that the program names.
 func checkSource(t *testing.T, names []string) {
 	t.Helper()
-	source, err := os.ReadFile("../../cmd/weir/peer_env.go")
+	files, err := filepath.Glob("../../cmd/weir/peer_*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile(`"([A-Z]+(_[A-Z]+)*)"`).FindAllStringSubmatch(string(source), -1) {
-		if !slices.Contains(names, m[1]) {
-			t.Errorf("%s is in the program and not in %s", m[1], migration)
+	seen := 0
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
 		}
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		for _, m := range regexp.MustCompile(`"([A-Z]+(_[A-Z]+)*)"`).FindAllStringSubmatch(string(source), -1) {
+			seen++
+			if !slices.Contains(names, m[1]) {
+				t.Errorf("%s is in the program and not in %s", m[1], migration)
+			}
+		}
+	}
+	if seen < len(names) {
+		t.Errorf("%d of %d variables seen: the test looks in the wrong place", seen, len(names))
 	}
 }
 

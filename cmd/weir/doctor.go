@@ -20,10 +20,7 @@ type doctorFlags struct {
 }
 
 // shownByDoctor are the flags of serve that doctor has too.
-var shownByDoctor = []string{
-	settingsFlag, "deadline",
-	"redis", "redis-mode", "redis-master", "redis-tls-ca", "redis-tls-cert", "redis-tls-key",
-}
+var shownByDoctor = append([]string{settingsFlag, "deadline"}, redisNames...)
 
 func newDoctor(sys system) *cobra.Command {
 	var f doctorFlags
@@ -108,7 +105,7 @@ func (f *doctorFlags) options(sys system) (o redisstore.Options, err error) {
 	if o, err = f.serve.redis.options(peerPassword(sys.lookupEnv)); err != nil {
 		return o, err
 	}
-	o.Prefix, o.Deadline, o.ConnTimeout = f.serve.peer.prefix, f.serve.deadline, f.timeout
+	o.Deadline, o.ConnTimeout = f.serve.deadline, f.timeout
 	return o, nil
 }
 

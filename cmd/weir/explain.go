@@ -154,8 +154,6 @@ func (f *explainFlags) look(ctx context.Context, sys system, out *explained) (er
 	if err != nil {
 		return err
 	}
-	// As weir serve does: elsewhere its counters are not found.
-	o.Prefix, _ = sys.lookupEnv("CACHE_KEY_PREFIX")
 	ctx, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
 	store, err := redisstore.New(ctx, o)

@@ -16,7 +16,7 @@ func TestMemoryKeys(t *testing.T) {
 	}
 	for _, most := range []int{600, 4000} {
 		f := redisFlags{memoryKeys: most}
-		s, _, err := f.openFor(t.Context(), noEnv, weir.Hooks{}, "")
+		s, _, err := f.openFor(t.Context(), noEnv, weir.Hooks{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,6 @@ type peerSettings struct {
 	headerLimit, headerRemaining string
 	headerReset                  string
 	metadata                     bool
-	prefix                       string
 	used, ignored                []string
 	grpcTLS                      bool
 	grpcCert, grpcKey            string // files
@@ -182,7 +181,6 @@ func (p *peerSettings) flags(e *peerEnv) error {
 	p.headerLimit = e.get("LIMIT_LIMIT_HEADER")
 	p.headerRemaining = e.get("LIMIT_REMAINING_HEADER")
 	p.headerReset = e.get("LIMIT_RESET_HEADER")
-	p.prefix = e.get("CACHE_KEY_PREFIX")
 	p.grpcCert = e.get("GRPC_SERVER_TLS_CERT")
 	p.grpcKey = e.get("GRPC_SERVER_TLS_KEY")
 	p.grpcClientCA = e.get("GRPC_CLIENT_TLS_CACERT")

@@ -5,6 +5,7 @@ import "strings"
 // peerRedis are the variables of envoyproxy/ratelimit that are a flag of Redis here.
 var peerRedis = []struct{ variable, flag string }{
 	{"REDIS_URL", "redis"},
+	{"CACHE_KEY_PREFIX", "redis-prefix"},
 	{"REDIS_TLS_CACERT", "redis-tls-ca"},
 	{"REDIS_TLS_CLIENT_CERT", "redis-tls-cert"},
 	{"REDIS_TLS_CLIENT_KEY", "redis-tls-key"},

@@ -29,7 +29,11 @@ func (f *redisFlags) options(lookup func(string) (string, bool)) (o redisstore.O
 	if o.Mode, err = f.parseMode(len(o.Addrs)); err != nil {
 		return o, err
 	}
-	o.MasterName = f.master
+	if strings.ContainsAny(f.prefix, "{}") {
+		return o, usage("leave the braces out",
+			"--redis-prefix: %q has a brace, which would decide on which node of a cluster a key is", f.prefix)
+	}
+	o.MasterName, o.Prefix = f.master, f.prefix
 	if o.Credentials, err = redisSecrets.credentials(lookup); err != nil {
 		return o, err
 	}

@@ -81,7 +81,7 @@ func newServer(ctx context.Context, sys system, f *serveFlags, log *slog.Logger)
 	}
 	hooks := f.engine.corked(s.watch.hooks(s.metrics.Hooks()), &s.cork)
 	f.redis.deadline, f.redis.memoryKeys = f.deadline, f.memory.keys
-	store, where, err := f.redis.openFor(ctx, peerPassword(sys.lookupEnv), hooks, f.peer.prefix)
+	store, where, err := f.redis.openFor(ctx, peerPassword(sys.lookupEnv), hooks)
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,9 @@ func (j *judge) access() {
 		seen = append(seen, `may not use keys that begin with "`+j.facts.Prefix+`"`)
 	}
 	do := "ACL SETUSER " + userName(j.facts.User) + " " + strings.Join(rules, " ") + ", then ACL SAVE or CONFIG REWRITE"
+	if keys {
+		do += "; or give the prefix that it may use with --redis-prefix"
+	}
 	switch {
 	case len(rules) == 0 && len(j.node.Tried) == 0:
 	case len(rules) == 0:

@@ -10,19 +10,19 @@ import (
 )
 
 // newConfig groups what is about the configuration. serve is a serve command of
-// its own, whose flags the commands below take over.
-func newConfig(sys system, serve *cobra.Command) *cobra.Command {
+// its own, whose flags the commands below take over, and peer what it finds besides.
+func newConfig(sys system, serve *cobra.Command, peer *peerSettings) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Look at the configuration",
 		Args:  aCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newConfigPrint(sys, serve))
+	cmd.AddCommand(newConfigPrint(sys, serve, peer))
 	return cmd
 }
 
-func newConfigPrint(sys system, serve *cobra.Command) *cobra.Command {
+func newConfigPrint(sys system, serve *cobra.Command, peer *peerSettings) *cobra.Command {
 	var sources bool
 	var output string
 	cmd := &cobra.Command{
@@ -30,7 +30,8 @@ func newConfigPrint(sys system, serve *cobra.Command) *cobra.Command {
 		Short: "Print what weir serve would run with",
 		Long: `Print takes the flags of weir serve, the variables and the file that --settings
 names, and prints what weir serve would run with. A flag wins over a variable, a
-variable over the file.
+variable over the file. Variables of envoyproxy/ratelimit that are set and have no
+flag are listed after the others, with --sources also those without effect.
 
 With -o yaml it prints a file for --settings. Secrets are not printed.`,
 		Example: `  weir config print --sources
@@ -44,7 +45,10 @@ With -o yaml it prints a file for --settings. Secrets are not printed.`,
 			if err := prepareServe(serve); err != nil {
 				return err
 			}
-			p := printed{flags: listSettings(serve.Flags()), secrets: listSecrets(sys.lookupEnv), sources: sources}
+			p := printed{
+				flags: listSettings(serve.Flags()), secrets: listSecrets(sys.lookupEnv),
+				peer: listPeer(peer, serve.Flags(), sys.lookupEnv), sources: sources,
+			}
 			return p.write(sys.out, output)
 		},
 	}
@@ -156,6 +160,7 @@ func listSecrets(lookup func(string) (string, bool)) []secret {
 type printed struct {
 	flags   []setting
 	secrets []secret
+	peer    []peerVariable
 	sources bool
 }
 
@@ -168,9 +173,10 @@ func (p *printed) write(w io.Writer, format string) error {
 			}
 		}
 		return writeJSON(w, struct {
-			Settings []setting `json:"settings"`
-			Secrets  []secret  `json:"secrets"`
-		}{p.flags, p.secrets})
+			Settings  []setting      `json:"settings"`
+			Secrets   []secret       `json:"secrets"`
+			Variables []peerVariable `json:"variables"`
+		}{p.flags, p.secrets, p.peer})
 	case formatYAML:
 		return p.yaml(w)
 	}

@@ -23,7 +23,7 @@ func TestConfigPrintIsGeneric(t *testing.T) {
 		return cmd.Flags().Set("wait", "7s") // as variables of another program do
 	}
 	var out bytes.Buffer
-	cmd := newConfig(system{out: &out, lookupEnv: noEnv}, f.Command)
+	cmd := newConfig(system{out: &out, lookupEnv: noEnv}, f.Command, new(peerSettings))
 	cmd.SetArgs([]string{"print", "--sources", "--name", "x"})
 	if err := cmd.ExecuteContext(t.Context()); err != nil {
 		t.Fatal(err)

@@ -28,12 +28,20 @@ func (p *printed) table(w io.Writer) error {
 		case s.File != "":
 			value = s.File
 		case s.Set:
-			value = "(set, not shown)"
+			value = notShown
 		}
 		if s.Set {
 			source = "variable " + s.Variable
 		}
 		rows = append(rows, []string{s.Variable, value, source})
+	}
+	for _, v := range p.peer {
+		switch {
+		case v.NoEffect == "":
+			rows = append(rows, []string{v.Variable, v.text(), "variable " + v.Variable})
+		case p.sources: // without the reason it would look as if it had one
+			rows = append(rows, []string{v.Variable, v.text(), "no effect: " + v.NoEffect})
+		}
 	}
 	if !p.sources {
 		for i := range rows {

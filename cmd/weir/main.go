@@ -66,9 +66,10 @@ Start with: weir try`,
 	root.SetOut(sys.out)
 	root.SetErr(sys.err)
 	root.SetFlagErrorFunc(flagError)
+	var looked serveFlags // of the serve that newConfig has to itself
 	root.AddCommand(
-		newServe(sys), newCheck(sys), newLint(sys), newExplain(sys),
-		newConfig(sys, newServe(sys)), // with a serve of its own, whose flags it sets
+		newServe(sys, new(serveFlags)), newCheck(sys), newLint(sys), newExplain(sys),
+		newConfig(sys, newServe(sys, &looked), &looked.peer),
 		newAPIKey(sys), newSalt(sys), newSwitch(sys), newDoctor(sys), newBench(sys), newTry(sys), newVersion(), newMan(),
 	)
 	return root

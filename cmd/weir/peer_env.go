@@ -16,6 +16,7 @@ type peerSettings struct {
 	headerReset                  string
 	metadata                     bool
 	used, ignored                []string
+	outweighed                   map[string]string // of used, by what
 	grpcTLS                      bool
 	grpcCert, grpcKey            string // files
 	grpcClientCA, grpcClientSAN  string
@@ -78,7 +79,9 @@ var peerPorts = []struct{ variable, flag string }{
 type peerEnv struct {
 	cmd    *cobra.Command
 	lookup func(string) (string, bool)
-	used   []string
+
+	used       []string
+	outweighed map[string]string
 }
 
 func (e *peerEnv) get(name string) string {
@@ -116,7 +119,14 @@ func (e *peerEnv) switches(list []peerSwitch) error {
 // set sets a flag that neither the command line nor a WEIR_ variable has set.
 func (e *peerEnv) set(flag, value, variable string) error {
 	f := e.cmd.Flags().Lookup(flag)
-	if value == "" || f.Changed {
+	if value == "" {
+		return nil
+	}
+	if f.Changed {
+		if e.outweighed == nil {
+			e.outweighed = map[string]string{}
+		}
+		e.outweighed[variable] = sourceOf(f)
 		return nil
 	}
 	if err := e.cmd.Flags().Set(flag, value); err != nil {
@@ -163,7 +173,7 @@ func (f *serveFlags) applyPeerEnv(cmd *cobra.Command, lookup func(string) (strin
 			f.peer.ignored = append(f.peer.ignored, name)
 		}
 	}
-	f.peer.used = e.used
+	f.peer.used, f.peer.outweighed = e.used, e.outweighed
 	slices.Sort(f.peer.ignored)
 	slices.Sort(f.peer.used)
 	return nil

@@ -19,7 +19,7 @@ func (f *loadingFlags) applyPeer(e *peerEnv) error {
 		return err
 	}
 	f.dotFiles = !dotFilesIgnored
-	if !merge {
+	if v, _ := e.lookup("MERGE_DOMAIN_CONFIG"); v == "" {
 		return nil
 	}
 	return e.set("merge-domains", strconv.FormatBool(merge), "MERGE_DOMAIN_CONFIG")

@@ -35,10 +35,7 @@ func (f *redisFlags) applyPeer(e *peerEnv) error {
 		f.addrs = strings.Join(parts, ",")
 	}
 	kind := strings.ToLower(e.get("REDIS_TYPE"))
-	if kind == "" || e.cmd.Flags().Changed("redis-mode") {
-		return nil
-	}
-	if kind == "sentinel" {
+	if kind == "sentinel" && !e.cmd.Flags().Changed("redis-mode") {
 		// There the first of the addresses is the primary's name.
 		name, rest, ok := strings.Cut(f.addrs, ",")
 		if !ok {

@@ -37,8 +37,8 @@ type serveFlags struct {
 	instances instanceFlags
 }
 
-func newServe(sys system) *cobra.Command {
-	var f serveFlags
+// newServe returns the command that fills f.
+func newServe(sys system, f *serveFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Answer gateways over gRPC and HTTP",
@@ -61,7 +61,7 @@ understood where no flag and no WEIR_ variable says otherwise.`,
 			return f.applyPeerEnv(cmd, sys.lookupEnv)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runServe(cmd.Context(), sys, &f)
+			return runServe(cmd.Context(), sys, f)
 		},
 	}
 	f.register(cmd.Flags())

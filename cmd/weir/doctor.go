@@ -99,8 +99,9 @@ func (f *doctorFlags) options(sys system) (o redisstore.Options, err error) {
 		return o, usage("for example --redis 127.0.0.1:6379", "--redis: which Redis?")
 	case f.timeout <= 0:
 		return o, usage("for example 3s", "--timeout: %s is not above 0", f.timeout)
-	case f.serve.deadline <= 0:
-		return o, usage("for example 10ms", "--deadline: %s is not above 0", f.serve.deadline)
+	}
+	if err := checkDeadline(f.serve.deadline); err != nil {
+		return o, err
 	}
 	if o, err = f.serve.redis.options(peerPassword(sys.lookupEnv)); err != nil {
 		return o, err

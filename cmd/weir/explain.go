@@ -116,6 +116,9 @@ func (f *explainFlags) load(ctx context.Context) (*policy.Set, error) {
 	if len(f.config) == 0 {
 		return nil, usage("for example --config policies/", "--config: which policies?")
 	}
+	if err := checkConfig(f.config); err != nil {
+		return nil, err
+	}
 	if err := f.loading.check(); err != nil {
 		return nil, err
 	}

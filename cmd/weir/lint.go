@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -35,6 +36,9 @@ is doubtful; else with 0.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usage("for example weir lint policies/", "which files?")
+			}
+			if slices.Contains(args, "") { // not the current directory, which is .
+				return usage("for example weir lint policies/", "the name of a file is empty")
 			}
 			return nil
 		},

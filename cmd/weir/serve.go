@@ -58,7 +58,10 @@ understood where no flag and no WEIR_ variable says otherwise.`,
 			if err := applySettings(cmd, f.settings); err != nil {
 				return err
 			}
-			return f.applyPeerEnv(cmd, sys.lookupEnv)
+			if err := f.applyPeerEnv(cmd, sys.lookupEnv); err != nil {
+				return err
+			}
+			return f.check()
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runServe(cmd.Context(), sys, f)

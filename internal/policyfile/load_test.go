@@ -189,6 +189,9 @@ func TestLoadCanceled(t *testing.T) {
 }
 
 func TestNewWithoutPaths(t *testing.T) {
+	if _, err := New(Options{Paths: []string{"a.yaml", ""}}); weir.CodeOf(err) != weir.CodeInvalid {
+		t.Errorf("an empty path: %v", err)
+	}
 	if _, err := New(Options{}); weir.CodeOf(err) != weir.CodeInvalid {
 		t.Errorf("error %v", err)
 	}

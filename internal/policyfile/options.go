@@ -95,6 +95,12 @@ func New(o Options) (*Loader, error) {
 		o.CacheDir = abs
 	}
 	for _, path := range o.Paths {
+		if path == "" { // not the current directory: nobody means that by saying nothing
+			return nil, &weir.Error{
+				Code: weir.CodeInvalid, Field: "paths", Message: "a path is empty",
+				Hint: "name a policy file or a directory of them; . is the current one",
+			}
+		}
 		abs, err := filepath.Abs(path)
 		if err != nil {
 			return nil, &weir.Error{Code: weir.CodeInvalid, Field: "paths", Message: "cannot resolve " + path, Err: err}

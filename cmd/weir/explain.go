@@ -44,7 +44,10 @@ It asks no server and charges nothing.`,
   weir explain --config policies/ --dimension tenant=acme --redis 127.0.0.1:6379 -o json`,
 		Args: noArgs("config"),
 		PreRunE: func(cmd *cobra.Command, _ []string) error {
-			return f.applyPeer(&peerEnv{cmd: cmd, lookup: sys.lookupEnv})
+			if err := f.applyPeer(&peerEnv{cmd: cmd, lookup: sys.lookupEnv}); err != nil {
+				return err
+			}
+			return f.redis.checkIdle(cmd.Flags())
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runExplain(cmd.Context(), sys, &f)

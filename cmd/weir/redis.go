@@ -26,6 +26,8 @@ type redisFlags struct {
 	opened   *redisstore.Options // of the store of a server, nil for memory
 	deadline time.Duration       // of checks; 0 is the store's own
 
+	idle []idleSetting // see checkIdle
+
 	memoryKeys int // of the store of a server, when it is memory; 0 is the store's own
 }
 

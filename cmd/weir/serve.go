@@ -61,7 +61,7 @@ understood where no flag and no WEIR_ variable says otherwise.`,
 			if err := f.applyPeerEnv(cmd, sys.lookupEnv); err != nil {
 				return err
 			}
-			return f.check()
+			return f.check(cmd.Flags())
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runServe(cmd.Context(), sys, f)

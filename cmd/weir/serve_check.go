@@ -1,9 +1,13 @@
 package main
 
-import "time"
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+)
 
 // check refuses what cannot be meant, before anything is opened.
-func (f *serveFlags) check() error {
+func (f *serveFlags) check(flags *pflag.FlagSet) error {
 	if err := checkConfig(f.config); err != nil {
 		return err
 	}
@@ -13,7 +17,7 @@ func (f *serveFlags) check() error {
 	if f.drain < 0 {
 		return usage("use 0 not to wait", "--drain: %s is below 0", f.drain)
 	}
-	return nil
+	return f.redis.checkIdle(flags)
 }
 
 // checkConfig refuses a path that is empty, as of a shell's variable that is not

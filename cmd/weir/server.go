@@ -306,6 +306,7 @@ func (s *server) hello() {
 		s.warnOfExposure(d)
 	}
 	s.tellReady()
+	s.flags.redis.warnIdle(s.log)
 	if len(s.flags.peer.used) > 0 {
 		s.log.Info("settings taken from envoyproxy/ratelimit's variables", "names", s.flags.peer.used)
 	}

@@ -42,7 +42,8 @@ the same key shares them.`,
   weir try --limit 20/s --rate 30/s --count 60
   weir try --limit "5 concurrency 30s"
   weir try --redis 127.0.0.1:6379 -o json`,
-		Args: noArgs("limit"),
+		Args:    noArgs("limit"),
+		PreRunE: func(cmd *cobra.Command, _ []string) error { return f.redis.checkIdle(cmd.Flags()) },
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runTry(cmd.Context(), sys, &f)
 		},

@@ -38,7 +38,8 @@ it is charged to. With --redis it also tells what is in use of each.
 Variables of envoyproxy/ratelimit that say where policies and counters are, and
 how files are read, count as for weir serve.
 
-It asks no server and charges nothing.`,
+It asks no server and charges nothing. It exits with 1 for a request that would be
+answered with an error.`,
 		Example: `  weir explain --config policies/ --dimension tenant=acme,path=/v1/orders
   weir explain --config config.yaml --domain api --descriptor tenant=acme,path=/login
   weir explain --config policies/ --dimension tenant=acme --redis 127.0.0.1:6379 -o json`,
@@ -108,9 +109,14 @@ func runExplain(ctx context.Context, sys system, f *explainFlags) error {
 		}
 	}
 	if f.output == formatJSON {
-		return writeJSON(sys.out, out)
+		err = writeJSON(sys.out, out)
+	} else {
+		err = out.text(sys.out)
 	}
-	return out.text(sys.out)
+	if err == nil && out.Error != "" { // the request cannot be answered; why is among the results
+		err = exitStatus(exitError)
+	}
+	return err
 }
 
 // load reads the policies. It is stricter than weir serve, which goes on with

@@ -33,6 +33,7 @@ type system struct {
 // run runs one command line and returns the exit code.
 func run(ctx context.Context, args []string, sys system) int {
 	root := newRoot(sys)
+	strictBuiltins(root)
 	// Until a command runs, whatever goes wrong is in the command line.
 	running := false
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/spf13/cobra"
-
 	"github.com/weirlimit/weir/internal/policyfile"
 )
 
@@ -51,14 +49,8 @@ func TestReadersAgree(t *testing.T) {
 // servesAll tells whether serve finds nothing wrong in a directory.
 func servesAll(t *testing.T, dir string, env map[string]string) bool {
 	t.Helper()
-	var f serveFlags
-	cmd := &cobra.Command{Use: "serve"}
-	f.register(cmd.Flags())
-	lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
-	if err := applyEnv(cmd, lookup); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.applyPeerEnv(cmd, lookup); err != nil {
+	f, err := peerServe(t, env)
+	if err != nil {
 		t.Fatal(err)
 	}
 	loader, err := policyfile.New(f.loading.options([]string{dir}))

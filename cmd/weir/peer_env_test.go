@@ -8,13 +8,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// peerServe is what serve makes of variables of envoyproxy/ratelimit.
+// peerServe is what serve makes of variables, envoyproxy/ratelimit's among them.
 func peerServe(t *testing.T, env map[string]string) (*serveFlags, error) {
 	t.Helper()
 	var f serveFlags
 	cmd := &cobra.Command{Use: "serve"}
 	f.register(cmd.Flags())
-	return &f, f.applyPeerEnv(cmd, func(name string) (string, bool) { v, ok := env[name]; return v, ok })
+	lookup := func(name string) (string, bool) { v, ok := env[name]; return v, ok }
+	if err := applyEnv(cmd, lookup); err != nil {
+		t.Fatal(err)
+	}
+	return &f, f.applyPeerEnv(cmd, lookup)
 }
 
 // TestPeerOnOff: a variable is on or off by the words of envoyproxy/ratelimit,
@@ -45,6 +49,24 @@ func TestPeerOnOff(t *testing.T) {
 			if _, ok := errors.AsType[*usageError](err); !ok || !strings.Contains(err.Error(), "environment variable "+variable+": ") {
 				t.Errorf("%s=%s: %v, want an error of usage that names it", variable, value, err)
 			}
+		}
+	}
+}
+
+// TestPeerSentinels: the first item of REDIS_URL is a name, that of --redis is not.
+func TestPeerSentinels(t *testing.T) {
+	for _, c := range []struct {
+		env           map[string]string
+		addrs, master string
+	}{
+		{map[string]string{"REDIS_URL": "primary,a:1,b:1"}, "a:1,b:1", "primary"},
+		{map[string]string{"WEIR_REDIS": "a:1,b:1", "WEIR_REDIS_MASTER": "ours"}, "a:1,b:1", "ours"},
+		{map[string]string{"WEIR_REDIS": "a:1,b:1", "WEIR_REDIS_MASTER": "ours", "REDIS_URL": "primary,c:1"}, "a:1,b:1", "ours"},
+	} {
+		c.env["REDIS_TYPE"] = "SENTINEL"
+		f, err := peerServe(t, c.env)
+		if err != nil || f.redis.addrs != c.addrs || f.redis.master != c.master || f.redis.mode != "sentinel" {
+			t.Errorf("%v: %+v, %v", c.env, f.redis, err)
 		}
 	}
 }

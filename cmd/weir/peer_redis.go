@@ -35,7 +35,9 @@ func (f *redisFlags) applyPeer(e *peerEnv) error {
 		f.addrs = strings.Join(parts, ",")
 	}
 	kind := strings.ToLower(e.get("REDIS_TYPE"))
-	if kind == "sentinel" && !e.cmd.Flags().Changed("redis-mode") {
+	source := sourceOf(e.cmd.Flags().Lookup("redis"))
+	ours := f.addrs != "" && source != "variable REDIS_URL"
+	if kind == "sentinel" && !ours && !e.cmd.Flags().Changed("redis-mode") {
 		// There the first of the addresses is the primary's name.
 		name, rest, ok := strings.Cut(f.addrs, ",")
 		if !ok {

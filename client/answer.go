@@ -48,10 +48,21 @@ func (c *Client) undecided(t ticket, why error) {
 			c.callBack(t.done, c.degraded(t, why, err))
 		})
 	case c.fallback != nil: // as many as may be outstanding, at most
-		go func() { c.callBack(t.done, c.stepIn(context.Background(), t, why)) }()
+		c.aside(func() { c.callBack(t.done, c.stepIn(context.Background(), t, why)) })
 	default:
 		c.callBack(t.done, c.degraded(t, why, nil))
 	}
+}
+
+// aside runs f on a goroutine of its own, which Close waits for.
+func (c *Client) aside(f func()) {
+	c.asides.Lock()
+	defer c.asides.Unlock()
+	if c.asides.over {
+		go f() // came after Close
+		return
+	}
+	c.asides.running.Go(f)
 }
 
 // stepIn answers in the server's place.

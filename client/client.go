@@ -31,6 +31,11 @@ type Client struct {
 
 	cancel  context.CancelFunc
 	running sync.WaitGroup
+	asides  struct { // what waits for the fallback
+		sync.Mutex
+		over    bool
+		running sync.WaitGroup
+	}
 	closing sync.Once
 	closed  error
 }
@@ -179,6 +184,10 @@ func (c *Client) Close() error {
 		}
 		c.cancel()
 		c.running.Wait()
+		c.asides.Lock()
+		c.asides.over = true
+		c.asides.Unlock()
+		c.asides.running.Wait()
 		if c.conn != nil {
 			c.closed = c.conn.Close()
 		}

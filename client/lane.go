@@ -77,7 +77,9 @@ func (l *lane) submit(t ticket, give time.Duration, due tick) error {
 		return errOverload
 	}
 	c.ticket, c.due, c.stage = t, due, queued
-	c.asked.Fill(t.req, c.number, weir.Micros(give/time.Microsecond), l.client.charges)
+	// Who names a request has to know whether it took a place, to give it back.
+	charges := l.client.charges || t.req.ID != ""
+	c.asked.Fill(t.req, c.number, weir.Micros(give/time.Microsecond), charges)
 	l.mu.wheel.add(c)
 	l.mu.outstanding++
 	l.mu.queue = append(l.mu.queue, c)

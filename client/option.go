@@ -96,7 +96,8 @@ func WithMaxOutstanding(n int) Option {
 }
 
 // WithCharges asks for every limit that applied, in Decision.Charges, rather
-// than only the one that binds. It makes answers longer.
+// than only the one that binds. It makes answers longer. Requests with an id are
+// always told of all: who took a place has to know, to give it back.
 func WithCharges() Option { return func(o *config) { o.charges = true } }
 
 // WithFallback sets who answers when the server is away. It should be quick and

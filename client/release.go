@@ -13,7 +13,8 @@ import (
 )
 
 // Release implements weir.Releaser. It is a call of its own, not part of a
-// stream, and takes as long as ctx lets it. What the fallback may have admitted
+// stream, and takes as long as ctx lets it; no longer than a check while it is
+// known that the server does not answer. What the fallback may have admitted
 // is released there too. When the server is away and the fallback had nothing,
 // that is an error; what the server holds is then free after the limit's
 // timeout.
@@ -24,7 +25,13 @@ func (c *Client) Release(ctx context.Context, r *weir.Request) (released int64, 
 	if r.ID == "" {
 		return 0, "", invalid("id", "is empty", "release with the id of the check")
 	}
-	out, err := c.limiter.Release(ctx, wire.Release(r))
+	call := ctx
+	if c.away() { // whom nobody waits for
+		short, cancel := context.WithTimeout(ctx, c.deadline)
+		defer cancel()
+		call = short
+	}
+	out, err := c.limiter.Release(call, wire.Release(r))
 	switch {
 	case err != nil:
 		err = callError(err)
@@ -44,6 +51,19 @@ func (c *Client) Release(ctx context.Context, r *weir.Request) (released int64, 
 		return released + n, version, nil
 	}
 	return released, version, err
+}
+
+// away tells whether it is known that nobody answers.
+func (c *Client) away() bool {
+	for _, l := range c.lanes {
+		l.mu.Lock()
+		hope := l.mu.state != down && l.mu.missed < stallAfter
+		l.mu.Unlock()
+		if hope {
+			return false
+		}
+	}
+	return true
 }
 
 // callErrors says which code a gRPC code becomes; those not listed are internal.

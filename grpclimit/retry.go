@@ -30,7 +30,7 @@ func Retry(attempts int, longest time.Duration) grpc.UnaryClientInterceptor {
 			if !denied || n >= attempts || after > longest {
 				return err
 			}
-			after += rand.N(after/10 + 1)
+			after = min(after+rand.N(after/10+1), longest)
 			if at, ok := ctx.Deadline(); ok && time.Until(at) < after {
 				return err
 			}

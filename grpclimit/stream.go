@@ -23,7 +23,6 @@ func (l *Limiter) Stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerI
 	}
 	p := l.passes.Get().(*pass)
 	if err := p.admit(ctx, c, ss.SetHeader); err != nil {
-		p.End(ctx, 0)
 		return err
 	}
 	if l.after == nil && l.refund == nil && l.message == nil {

@@ -24,7 +24,6 @@ func (l *Limiter) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo
 	p := l.passes.Get().(*pass)
 	set := func(md metadata.MD) error { return grpc.SetHeader(ctx, md) }
 	if err := p.admit(ctx, c, set); err != nil {
-		p.End(ctx, 0)
 		return nil, err
 	}
 	if l.after == nil && l.refund == nil {
@@ -35,9 +34,11 @@ func (l *Limiter) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo
 }
 
 // admit asks about a call, sets the header fields, and returns the error that
-// ends it, nil when it may go on.
+// ends it, nil when it may go on. What does not go on has come to its End, also
+// when code of others panics.
 func (p *pass) admit(ctx context.Context, c *Call, set func(metadata.MD) error) error {
 	if err := p.enter(ctx, c); err != nil {
+		p.End(ctx, 0)
 		return refused(err)
 	}
 	if p.Decision.Allowed() {
@@ -46,6 +47,7 @@ func (p *pass) admit(ctx context.Context, c *Call, set func(metadata.MD) error) 
 		}
 		return nil
 	}
+	defer p.End(ctx, 0)
 	retry := jittered(&p.Decision)
 	p.limiter.gate.Tell(set(p.header(retry)))
 	return p.limiter.denied(ctx, c, &p.Decision, retry)

@@ -13,7 +13,6 @@ func (h *handler) serveHeld(w http.ResponseWriter, r *http.Request, s *state) {
 	}
 	if !s.Decision.Allowed() {
 		h.deny(w, r, s)
-		s.End(r.Context(), 0)
 		return
 	}
 	if h.headers {
@@ -35,6 +34,9 @@ func (h *handler) serveHeld(w http.ResponseWriter, r *http.Request, s *state) {
 func (h *handler) finish(r *http.Request, s *state, rec *recorder) {
 	s.Release(r.Context())
 	status, bytes := rec.result()
+	if r.Method == http.MethodHead {
+		bytes = 0 // net/http counts what is written, and sends none of it
+	}
 	units := int64(0)
 	switch {
 	case h.refund != nil && h.refund(status):

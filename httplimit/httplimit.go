@@ -59,13 +59,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s := h.states.Get().(*state)
 	if err := h.ask(s, r); err != nil && !h.fail(w, r, s, err) {
-		s.End(r.Context(), 0)
 		return
 	}
 	switch {
 	case !s.Decision.Allowed():
 		h.deny(w, r, s)
-		s.End(r.Context(), 0)
 	case s.Decision.Delay > 0, s.Holds(), h.after != nil, h.refund != nil:
 		h.serveHeld(w, r, s)
 	default:

@@ -9,8 +9,10 @@ import (
 	"github.com/weirlimit/weir/internal/respond"
 )
 
-// deny answers a request that s denies.
+// deny answers a request that s denies, and ends it, also when code of others
+// does not return.
 func (l *limiter) deny(w http.ResponseWriter, r *http.Request, s *state) {
+	defer s.End(r.Context(), 0)
 	a := s.setHeaders(w.Header())
 	if l.denial != nil {
 		l.denial(w, r, &s.Decision)
@@ -29,16 +31,18 @@ func (s *state) writeProblem(w http.ResponseWriter, a *respond.Answer) {
 // problemType is shared by all responses: net/http does not change it.
 var problemType = []string{respond.ProblemType}
 
-// fail tells whether a request without a decision passes, or answers it.
+// fail tells whether a request without a decision passes, or answers it and
+// ends it, also when code of others does not return.
 func (l *limiter) fail(w http.ResponseWriter, r *http.Request, s *state, err error) (pass bool) {
+	status := http.StatusServiceUnavailable
 	switch refusal := s.Undecided(r.Context(), err); {
 	case refusal != nil && !admission.Gone(refusal):
-		l.refuse(w, r, err, http.StatusBadRequest)
-	case refusal != nil || !s.Decision.Allowed():
-		l.refuse(w, r, err, http.StatusServiceUnavailable)
-	default:
+		status = http.StatusBadRequest
+	case refusal == nil && s.Decision.Allowed():
 		return true
 	}
+	defer s.End(r.Context(), 0)
+	l.refuse(w, r, err, status)
 	return false
 }
 

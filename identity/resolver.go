@@ -127,7 +127,7 @@ func (r *Resolver) doubled(req *http.Request, trusted bool) error {
 func (r *Resolver) credentials(req *http.Request, dst []weir.Pair) ([]weir.Pair, error) {
 	token, why := r.token(req)
 	if token != nil {
-		return appendSubject(dst, token), r.unless(JWT)
+		return appendSubject(dst, token), r.beside(req)
 	}
 	if why != None {
 		r.o.Rejected(JWT, why)
@@ -148,6 +148,23 @@ func (r *Resolver) credentials(req *http.Request, dst []weir.Pair) ([]weir.Pair,
 		return dst, nil
 	}
 	return dst, r.unless(Whats)
+}
+
+// beside returns what is missing of a request whose token is good: a key, where
+// that alone is required. Whose request it is, the token says.
+func (r *Resolver) beside(req *http.Request) error {
+	if r.o.TokenRequired || !r.o.KeyRequired {
+		return nil
+	}
+	key, why := r.key(req)
+	switch {
+	case key != nil:
+		return nil
+	case why == None:
+		return r.unless(JWT)
+	}
+	r.o.Rejected(APIKey, why)
+	return &Rejection{APIKey, why}
 }
 
 // unless returns what is missing of a request whose verified credential is of

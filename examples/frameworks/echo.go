@@ -14,7 +14,13 @@ import (
 func EchoLimit(limits weir.Checker, opts ...httplimit.Option) echo.MiddlewareFunc {
 	limit := echo.WrapMiddleware(httplimit.New(limits, opts...))
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
-		limited := limit(next)
+		limited := limit(func(c echo.Context) error {
+			err := next(c)
+			if err != nil {
+				c.Error(err) // answered here, so that its status is known to WithRefund
+			}
+			return err
+		})
 		return func(c echo.Context) error {
 			c.Request().Pattern = c.Path()
 			return limited(c)

@@ -12,6 +12,10 @@ import (
 // own context may have ended: nobody waits for it, but it must end.
 const afterTimeout = time.Second
 
+// releaseTimeout bounds the release of a place, which a response waits for: many
+// times what a checker takes that answers at all.
+const releaseTimeout = 100 * time.Millisecond
+
 // GiveBack has the End give back what the request was charged.
 func (p *Pass) GiveBack() { p.back = true }
 
@@ -43,7 +47,7 @@ func (p *Pass) Release(ctx context.Context) {
 		return
 	}
 	p.holds = false
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
 	_, _, err := p.gate.releaser.Release(ctx, &p.Request)
 	p.gate.Tell(err)

@@ -30,9 +30,17 @@ type File[T any] struct {
 		sync.Mutex
 		sum     [sha256.Size]byte // of the contents last looked at, good or bad
 		wrong   bool              // whether those were bad
+		forNow  string            // why those were bad, when they may be good later; else empty
 		missing string            // why they could not be read; empty when they could
 	}
 }
+
+// NotYet is an error of a parse that the same contents may not have later: they
+// are parsed again at every look, and told of once.
+type NotYet struct{ Err error }
+
+func (n *NotYet) Error() string { return n.Err.Error() }
+func (n *NotYet) Unwrap() error { return n.Err }
 
 // Open reads the files and parses their contents, which come in the order of
 // paths and belong to parse. It fails when either does not work: what is not
@@ -56,7 +64,8 @@ func (f *File[T]) Load() (changed bool, err error) {
 	defer f.mu.Unlock()
 	contents, sum, err := f.read()
 	if err == nil {
-		if sum == f.mu.sum {
+		again := sum == f.mu.sum
+		if again && f.mu.forNow == "" {
 			back := f.mu.missing != "" && !f.mu.wrong
 			f.mu.missing = ""
 			return back, nil
@@ -66,7 +75,16 @@ func (f *File[T]) Load() (changed bool, err error) {
 		v, err = f.parse(contents)
 		if f.mu.wrong = err != nil; err == nil {
 			f.value.Store(&v)
+			f.mu.forNow = ""
 			return true, nil
+		}
+		before := f.mu.forNow
+		f.mu.forNow = ""
+		if _, ok := errors.AsType[*NotYet](err); ok {
+			f.mu.forNow = err.Error()
+		}
+		if again && f.mu.forNow == before {
+			return false, nil
 		}
 		return false, err
 	}

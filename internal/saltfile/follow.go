@@ -30,7 +30,8 @@ func Follow(path string, told func(Loaded)) (*reload.File[*pseudonym.Ring], erro
 		if last != nil {
 			now := weir.MicrosAt(time.Now())
 			if err := last.Accept(next, now); err != nil {
-				return nil, &weir.Error{Code: weir.CodeInvalid, Field: path, Message: "is refused", Err: err}
+				// What is needed now need not be for ever.
+				return nil, &reload.NotYet{Err: &weir.Error{Code: weir.CodeInvalid, Field: path, Message: "is refused", Err: err}}
 			}
 			news.Late = last.Late(next, now)
 		}

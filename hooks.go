@@ -36,7 +36,7 @@ type StoreCall struct {
 	Shard   string        // the node's address; bounded by the size of the cluster
 	Entries int           // requests answered
 	Groups  int           // distinct requests sent
-	Keys    int           // distinct keys touched
+	Keys    int           // distinct keys touched, those of request ids too
 	Took    time.Duration // the round trip
 	Script  time.Duration // of which the store was busy with this call and no other; 0 when not measured
 	Err     error

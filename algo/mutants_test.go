@@ -33,7 +33,7 @@ var mutants = []mutant{
 	},
 	{
 		"a new limit forgets what is in use", "state.go",
-		"s.Dirty = s.Used > 0", "s.clear()",
+		"s.Dirty = s.Dirty || s.Used > 0", "s.clear()",
 	},
 	{
 		"a refund has no floor", "state.go",

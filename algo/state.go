@@ -82,7 +82,7 @@ func (s *State) adopt(m *weir.Meter) {
 		s.At, s.Frac = s.At+1, 0
 	}
 	s.Mark = m.Mark
-	s.Dirty = s.Used > 0
+	s.Dirty = s.Dirty || s.Used > 0
 }
 
 // room is how many units fit.

@@ -48,3 +48,47 @@ func TestTwoLimitsMeetInOneCounter(t *testing.T) {
 		}
 	}
 }
+
+// TestTwoLimitsMeetAsEnvoyCounts: with Envoy's counting each of two descriptors is told
+// of its own limit, and what those before it counted.
+func TestTwoLimitsMeetAsEnvoyCounts(t *testing.T) {
+	own := func(n int64) weir.Descriptor {
+		return weir.Descriptor{
+			Pairs: []weir.Pair{{Name: "tenant", Value: "a"}},
+			Limit: weir.MustMeter(weir.Limit{Algorithm: weir.FixedWindow, Count: n, Window: weir.Hour}),
+		}
+	}
+	for _, c := range []struct {
+		first, second int64
+		passed        int
+	}{
+		{100, 5, 2}, {5, 100, 3}, {5, 5, 2},
+	} {
+		e := enginetest.NewEnvoy(t, "domain: d\ndescriptors:\n  - {key: tenant, rate_limit: {unit: hour, requests_per_unit: 5}}\n",
+			policy.Options{EnvoyCompat: true}, engine.Options{})
+		passed := 0
+		for i := range int64(4) {
+			r, d := weir.Request{Domain: "d", Descriptors: []weir.Descriptor{own(c.first), own(c.second)}}, weir.Decision{}
+			if err := e.Check(t.Context(), &r, &d); err != nil {
+				t.Fatal(err)
+			}
+			ok := true
+			for j, told := range d.Charges {
+				used := 2*i + int64(j) + 1
+				ok = ok && told.Outcome.OK
+				if most := told.Limit.Count; told.Outcome.OK != (used <= most) || told.Outcome.Remaining != max(0, most-used) {
+					t.Errorf("%d and %d, request %d, descriptor %d: %+v", c.first, c.second, i+1, j+1, told.Outcome)
+				}
+			}
+			if d.Allowed() != ok {
+				t.Errorf("%d and %d, request %d: %v", c.first, c.second, i+1, d.Verdict)
+			}
+			if d.Allowed() {
+				passed++
+			}
+		}
+		if passed != c.passed {
+			t.Errorf("%d and %d: %d passed", c.first, c.second, passed)
+		}
+	}
+}

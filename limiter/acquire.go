@@ -29,10 +29,19 @@ func (l *Limiter) Acquire(ctx context.Context, key string) (d weir.Decision, rel
 	}
 	id := rand.Text()
 	err = l.check(ctx, &Ask{Key: key, Cost: 1, ID: id}, &d, false)
-	if d.Allowed() || err != nil && weir.CodeOf(err) != weir.CodeInvalid { // it may have been taken, and the answer lost
+	if d.Allowed() || mayHold(err) {
 		release = func() error { return l.Release(context.WithoutCancel(ctx), key, id) }
 	}
 	return d, release, err
+}
+
+// mayHold tells the errors after which a unit may have been taken, and the answer lost.
+func mayHold(err error) bool {
+	switch weir.CodeOf(err) {
+	case weir.CodeTimeout, weir.CodeRefused, weir.CodeProtocol, weir.CodeCanceled, weir.CodeInternal:
+		return err != nil
+	}
+	return false
 }
 
 // Release ends what the request of that id holds of the limits of concurrency.

@@ -50,18 +50,41 @@ func (p *Plan) Judge(e *weir.Entry) {
 			o.OK, o.RetryAfter = false, o.ResetAfter
 		}
 	}
+	p.judgeUses(e)
 	e.Admitted = algo.Passes(e.Charges, e.Outcomes)
+}
+
+// judgeUses has a counter that uses share under limits of their own pass when each
+// is within its own. The store has judged all of them by the tightest.
+func (p *Plan) judgeUses(e *weir.Entry) {
+	shared, over := uint64(0), uint64(0) // a bit per charge, of which there are at most 64
+	for i := range p.Uses {
+		at := p.Uses[i].Charge
+		told := e.Outcomes[at]
+		if told.OK || !p.Retell(i, &told) {
+			continue
+		}
+		shared |= 1 << at
+		if !told.OK {
+			over |= 1 << at
+		}
+	}
+	for i := range e.Outcomes {
+		if o := &e.Outcomes[i]; shared&^over&(1<<i) != 0 {
+			o.OK, o.RetryAfter = true, 0
+		}
+	}
 }
 
 // Retell makes o, the outcome of the charge that the i-th use shares with
 // others, that of the use: the costs of those before it are counted, of those
-// after it not yet. Costs of a fixed window just add up; other limits stay as
-// they are told.
-func (p *Plan) Retell(i int, o *weir.Outcome) {
+// after it not yet, and its own limit is asked. Costs of a fixed window just add up;
+// other limits stay as they are told: false.
+func (p *Plan) Retell(i int, o *weir.Outcome) bool {
 	u := &p.Uses[i]
 	c := &p.Charges[u.Charge]
 	if c.Cost == u.Cost || o.Granted != c.Cost || c.Meter.Machine != weir.Window || c.Mode == weir.Refund {
-		return
+		return false
 	}
 	used := o.Before.Used
 	for j := range i {
@@ -71,8 +94,9 @@ func (p *Plan) Retell(i int, o *weir.Outcome) {
 	}
 	o.Before.Used, o.Granted = used, u.Cost
 	used += u.Cost
-	o.Remaining = max(0, c.Meter.Capacity-used)
-	if o.OK = used <= c.Meter.Capacity; o.OK {
+	o.Remaining = max(0, u.Meter.Capacity-used)
+	if o.OK = used <= u.Meter.Capacity; o.OK {
 		o.RetryAfter = 0
 	}
+	return true
 }

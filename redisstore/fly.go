@@ -136,7 +136,7 @@ func isNoScript(err error) bool {
 func (s *shard) land(f *flight, began time.Time, took time.Duration) {
 	items := s.detach(f)
 	s.recovered(f, items, began.Sub(s.store.start)+took, took)
-	s.keyCap.observe(f.size(), f.spent())
+	s.keyCap.observe(f.size(), f.spent(took))
 	var elsewhere []*item
 	s.store.answering()
 	next := landing{f: f}
@@ -274,7 +274,7 @@ func (s *shard) recovered(f *flight, items []*item, now, took time.Duration) {
 	}
 	s.mu.Lock()
 	s.mu.down = nil
-	s.mu.pace.observe(took, f.spent())
+	s.mu.pace.observe(took, f.spent(took))
 	r := s.learnLocked(now, &t, slowError)
 	s.mu.Unlock()
 	r.answer(s.store)
@@ -289,7 +289,7 @@ func (s *shard) report(f *flight, took time.Duration, late int, e *weir.Error) {
 		return
 	}
 	c := weir.StoreCall{
-		Shard: s.addr, Entries: len(f.next), Groups: len(f.groups), Keys: f.keys.len(),
+		Shard: s.addr, Entries: len(f.next), Groups: len(f.groups), Keys: f.size(),
 		Took: took, Script: f.script,
 	}
 	if e != nil {

@@ -39,6 +39,27 @@ func TestScriptMirrorsSettle(t *testing.T) {
 	}
 }
 
+// TestScriptMirrorsTakeover has another algorithm take a key over, and be denied by the
+// first: what Redis held before is gone for both sides.
+func TestScriptMirrorsTakeover(t *testing.T) {
+	m := newMirror(t, redistest.Start(t), 0)
+	bucket, window := still(5), weir.MustMeter(weir.Limit{Algorithm: weir.FixedWindow, Count: 5, Window: weir.Year})
+	m.marked[bucket.Mark], m.marked[window.Mark] = bucket, window
+	fly := func(charges ...weir.Charge) {
+		t.Helper()
+		var items []*item
+		for _, c := range charges {
+			it := &item{ordered: true}
+			it.init(&weir.Entry{Charges: []weir.Charge{c}}, &amendment{}, 0, 0)
+			items = append(items, it)
+		}
+		m.fly(items)
+		m.compare(items)
+	}
+	fly(charge("k", window, 5))
+	fly(charge("k", bucket, 1), charge("k", window, 6), charge("k", window, 1))
+}
+
 type mirror struct {
 	*testing.T
 	srv    *redistest.Server
@@ -119,8 +140,11 @@ func (m *mirror) charge(plain, upto bool) weir.Charge {
 		c.Cost = 1 << 60
 	}
 	switch {
-	case !plain && m.oneIn(30): // a look by another algorithm
+	case !plain && m.oneIn(30): // another algorithm looks, or takes the key over
 		c.Meter, c.Mode = m.kinds[(kind+1)%3][0], weir.Peek
+		if m.oneIn(2) {
+			c.Mode = weir.Enforce
+		}
 		return c
 	case upto:
 		c.Mode = weir.UpTo

@@ -51,13 +51,14 @@ func (f *flight) isTimed() bool {
 // size is how many keys the script reads.
 func (f *flight) size() int { return f.keys.len() + f.replays.len() }
 
-// spent is what the script took of Redis's time, as far as it was told or can be
-// assumed; 0 when it was not asked.
-func (f *flight) spent() time.Duration {
+// spent is what the script took of Redis's time, of a flight that took so long, as
+// far as it was told or can be assumed; 0 when it was not asked. A clock of all of
+// Redis's threads may tell more than there was.
+func (f *flight) spent(took time.Duration) time.Duration {
 	if f.timed && f.script == 0 {
 		return time.Duration(f.size()) * assumedKey
 	}
-	return f.script
+	return min(f.script, took)
 }
 
 func appendMeter(b []byte, m *weir.Meter) []byte {

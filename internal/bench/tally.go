@@ -37,7 +37,7 @@ type tally struct {
 		latency         latency.Histogram
 		answers         uint64        // all, those of the warm-up too
 		failures        uint64        // of them
-		unheard         uint64        // failures since the last answer of the server
+		unheard         uint64        // failures since the last decision, or word that there is none
 		heard           time.Duration // when that was
 	}
 }

@@ -221,6 +221,8 @@ func TestOriginalRequest(t *testing.T) {
 		{"a long path", []string{"X-Forwarded-Uri", "/" + strings.Repeat("a", 4095)}, "path=/" + strings.Repeat("a", 4095)},
 		{"a longer path", []string{"X-Forwarded-Uri", "/" + strings.Repeat("a", 4096)}, "400"},
 		{"a long query", []string{"X-Forwarded-Uri", "/a?" + strings.Repeat("a", 9000)}, "path=/a"},
+		{"a method in other letters", []string{"X-Forwarded-Method", "pOst"}, "method=POST"},
+		{"both in other letters", []string{"X-Forwarded-Method", "post", "X-Original-Method", "POST"}, "method=POST"},
 		{"a strange method", []string{"X-Forwarded-Method", "GET /"}, "400"},
 		{"a long method", []string{"X-Forwarded-Method", strings.Repeat("A", 33)}, "400"},
 		{"a strange host", []string{"X-Forwarded-Host", "a, b"}, "400"},

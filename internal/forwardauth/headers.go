@@ -37,7 +37,7 @@ func DefaultHeaders() Headers {
 
 // dimensions appends method, path and host, those that there are.
 func (h *Headers) dimensions(in http.Header, dst []weir.Pair) ([]weir.Pair, error) {
-	method, err := agreed(in, "method", h.Method, func(s string) (string, bool) { return s, isMethod(s) })
+	method, err := agreed(in, "method", h.Method, normalMethod)
 	if err != nil {
 		return dst, err
 	}
@@ -98,6 +98,10 @@ func (h *Headers) requestID(in http.Header) (string, error) {
 	}
 	return agreed(in, "request_id", []string{h.RequestID}, func(s string) (string, bool) { return s, len(s) <= weir.MaxIDBytes })
 }
+
+// normalMethod is in upper case. Methods differ by case, but gateways pass post
+// on, and there are servers that take it for POST: a limit is not escaped by it.
+func normalMethod(s string) (string, bool) { return strings.ToUpper(s), isMethod(s) }
 
 func isMethod(s string) bool {
 	if len(s) > maxMethod {

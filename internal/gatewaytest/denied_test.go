@@ -18,6 +18,7 @@ type problem struct {
 	Status   int
 	Violated []string `json:"violated-policies"`
 	Error    struct {
+		Code       string
 		RetryAfter *int64 `json:"retry_after"`
 		Limit      int64
 		Scope      string

@@ -150,3 +150,36 @@ func TestSpentIsChargedPastTheLimit(t *testing.T) {
 		t.Errorf("after another refund: %d %s", next.Code, next.Body)
 	}
 }
+
+// TestBoundsAreThoseOfGRPC: what the gRPC API refuses is refused here, too. A
+// name that stands twice would be whichever came last, and values that are not
+// UTF-8 would all be the same.
+func TestBoundsAreThoseOfGRPC(t *testing.T) {
+	long := make(map[string]string)
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+		long[name] = strings.Repeat("x", 4<<10)
+	}
+	tooMuch, err := json.Marshal(map[string]any{"dimensions": long})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, body := range map[string]string{
+		"more than 32 KiB":  string(tooMuch),
+		"a dimension twice": `{"dimensions": {"tenant": "acme", "tenant": "globex"}}`,
+		"not UTF-8":         "{\"dimensions\": {\"tenant\": \"\xff\"}}",
+	} {
+		for _, path := range []string{"/v1/check", "/v1/release"} {
+			if w := post(handler(t, memstore.New()), path, body); w.Code != http.StatusBadRequest {
+				t.Errorf("%s: %s: %d %s", path, name, w.Code, w.Body)
+			}
+		}
+	}
+	delete(long, "a")
+	fits, err := json.Marshal(map[string]any{"dimensions": long})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := post(handler(t, memstore.New()), "/v1/check", string(fits)); w.Code != http.StatusOK {
+		t.Errorf("28 KiB: %d %s", w.Code, w.Body)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/weirlimit/weir"
 )
@@ -19,18 +20,44 @@ const (
 	maxDimensions = 16
 	maxNameBytes  = 256
 	maxValueBytes = 4 << 10
+	maxTextBytes  = 32 << 10 // of all names and values
 	defaultDomain = "default"
 )
 
 // checkRequest is the body of a check, and of a release.
 type checkRequest struct {
-	Domain     string            `json:"domain"`
-	Policy     string            `json:"policy"`
-	Dimensions map[string]string `json:"dimensions"`
-	Cost       *int64            `json:"cost"`
-	RequestID  string            `json:"request_id"`
-	Mode       string            `json:"mode"` // charge, peek, refund, spent
-	TimeoutMS  int64             `json:"timeout_ms"`
+	Domain     string     `json:"domain"`
+	Policy     string     `json:"policy"`
+	Dimensions dimensions `json:"dimensions"`
+	Cost       *int64     `json:"cost"`
+	RequestID  string     `json:"request_id"`
+	Mode       string     `json:"mode"` // charge, peek, refund, spent
+	TimeoutMS  int64      `json:"timeout_ms"`
+}
+
+// dimensions are read strictly: of a name that stands twice, the last would
+// silently count.
+type dimensions map[string]string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (d *dimensions) UnmarshalJSON(text []byte) error {
+	var all map[string]string
+	if err := json.Unmarshal(text, &all); err != nil {
+		return err
+	}
+	dec := json.NewDecoder(bytes.NewReader(text))
+	names := -1 // the opening brace is none
+	for {
+		if _, err := dec.Token(); err != nil {
+			break // the end: it was parsed before
+		}
+		names++
+	}
+	if names = (names - 1) / 2; all != nil && names != len(all) || *d != nil {
+		return errors.New("a dimension stands twice")
+	}
+	*d = all
+	return nil
 }
 
 // checkResponse is the body of an answer.
@@ -54,6 +81,9 @@ func read(w http.ResponseWriter, r *http.Request, in *checkRequest) *weir.Error 
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		return invalid("body", fmt.Sprintf("is not readable or larger than %d bytes", maxBody))
+	}
+	if !utf8.Valid(body) {
+		return invalid("body", "is not UTF-8") // values that are not would all become one
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
@@ -90,8 +120,11 @@ func (in *checkRequest) request(now time.Time) (*weir.Request, *weir.Error) {
 	if in.TimeoutMS > 0 {
 		out.Deadline = now.Add(time.Duration(min(in.TimeoutMS, 60_000)) * time.Millisecond)
 	}
-	d := weir.Descriptor{}
+	d, size := weir.Descriptor{}, 0
 	for name, value := range in.Dimensions {
+		if size += len(name) + len(value); size > maxTextBytes {
+			return nil, invalid("dimensions", fmt.Sprintf("names and values have more than %d bytes together", maxTextBytes))
+		}
 		if name == "" || len(name) > maxNameBytes || len(value) > maxValueBytes {
 			return nil, invalid("dimensions", fmt.Sprintf("a name has 1 to %d bytes, a value at most %d", maxNameBytes, maxValueBytes))
 		}

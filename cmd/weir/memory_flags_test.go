@@ -34,3 +34,13 @@ func TestMemoryKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestMemoryKeysHoldOneRequest: a store without room for all counters of one
+// request answers with an error, which its policies' on_failure lets through.
+func TestMemoryKeysHoldOneRequest(t *testing.T) {
+	for keys, ok := range map[int]bool{0: false, 1: false, weir.MaxCharges - 1: false, weir.MaxCharges: true} {
+		if err := (&memoryFlags{keys: keys}).validate(); (err == nil) != ok {
+			t.Errorf("--memory-keys %d: %v", keys, err)
+		}
+	}
+}

@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/weirlimit/weir"
 	"github.com/weirlimit/weir/internal/admin"
@@ -16,11 +18,20 @@ func (s *server) writeRules(w io.Writer) error {
 	}
 	for _, r := range set.Rules() {
 		text := r.Domain + "." + r.ID + ":"
-		for _, m := range r.Windows {
-			text += " " + m.Limit.String()
-		}
-		if r.Unlimited {
+		switch {
+		case r.Unlimited:
 			text += " unlimited"
+		case r.Denies:
+			text += " denies all"
+		default:
+			text += limitsText(r.Windows)
+		}
+		for _, plan := range slices.Sorted(maps.Keys(r.ByPlan)) {
+			limits := limitsText(r.ByPlan[plan])
+			if limits == "" {
+				limits = " unlimited"
+			}
+			text += "; " + plan + ":" + limits
 		}
 		if r.Mode == weir.Shadow {
 			text += " (shadow)"
@@ -30,6 +41,15 @@ func (s *server) writeRules(w io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// limitsText has a space before each limit.
+func limitsText(windows []*weir.Meter) string {
+	text := ""
+	for _, m := range windows {
+		text += " " + m.Limit.String()
+	}
+	return text
 }
 
 // config describes the configuration in force, for /config.

@@ -143,13 +143,29 @@ func addCount(c *atomic.Uint64, n int) {
 
 // Handler serves the metrics in the formats that Prometheus asks for.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(prometheus.GathererFunc(m.scrape), promhttp.HandlerOpts{
+	o := promhttp.HandlerOpts{
 		// One bad series must not hide the others; the error is counted.
 		ErrorHandling:       promhttp.ContinueOnError,
 		Registry:            m.registry,
 		MaxRequestsInFlight: maxScrapes,
 		EnableOpenMetrics:   true,
+	}
+	scrape := promhttp.HandlerFor(prometheus.GathererFunc(m.scrape), o)
+	look := promhttp.HandlerFor(prometheus.GathererFunc(m.gather), o)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			look.ServeHTTP(w, r) // nobody sees what was gathered
+			return
+		}
+		scrape.ServeHTTP(w, r)
 	})
+}
+
+// gather gathers for somebody who does not remember what was read.
+func (m *Metrics) gather() ([]*dto.MetricFamily, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.registry.Gather()
 }
 
 // scrape gathers for somebody who remembers what was read.

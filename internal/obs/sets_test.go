@@ -2,6 +2,8 @@ package obs
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -57,6 +59,18 @@ func TestOldVersionsEndWithoutLoss(t *testing.T) {
 	if _, ok := got[series("a", "v1")]; ok {
 		t.Error("v1 is still exported")
 	}
+}
+
+// TestHeadIsNoScrape: who asks for the header alone has seen no counter.
+func TestHeadIsNoScrape(t *testing.T) {
+	m := New(Options{})
+	a := []RuleInfo{{"api", "a"}}
+	m.SetLoaded(1, "v1", a)
+	decide(m, 5, allowed(1, 0))
+	m.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodHead, "/metrics", nil))
+	m.SetLoaded(2, "v2", a)
+	m.SetLoaded(3, "v3", a)
+	scrape(t, m).want(t, samples{series("other", "other"): 5})
 }
 
 func TestAVersionThatComesBackGoesOn(t *testing.T) {

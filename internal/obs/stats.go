@@ -14,9 +14,7 @@ import (
 // histogram its count and sum. It is for people: to Prometheus it does not
 // count as a scrape.
 func (m *Metrics) Stats(w io.Writer) error {
-	m.mu.Lock()
-	families, err := m.registry.Gather()
-	m.mu.Unlock()
+	families, err := m.gather()
 	if err != nil {
 		return fmt.Errorf("gather metrics: %w", err)
 	}

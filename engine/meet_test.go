@@ -92,3 +92,59 @@ func TestTwoLimitsMeetAsEnvoyCounts(t *testing.T) {
 		}
 	}
 }
+
+// TestLooksMeetCostsAsEnvoyCounts: a descriptor that costs nothing beside one that
+// costs all shares its counter, and takes nothing from the other's verdict.
+func TestLooksMeetCostsAsEnvoyCounts(t *testing.T) {
+	own := func(limit, cost int64) weir.Descriptor {
+		d := weir.Descriptor{Pairs: []weir.Pair{{Name: "tenant", Value: "a"}}, Cost: cost, HasCost: true}
+		if limit > 0 {
+			d.Limit = weir.MustMeter(weir.Limit{Algorithm: weir.FixedWindow, Count: limit, Window: weir.Hour})
+		}
+		return d
+	}
+	for _, c := range []struct {
+		name   string
+		before int64
+		asked  []weir.Descriptor
+		ok     []bool
+	}{
+		{"a look first", 3, []weir.Descriptor{own(0, 0), own(0, 1)}, []bool{true, false}},
+		{"a look last", 3, []weir.Descriptor{own(0, 1), own(0, 0)}, []bool{false, false}},
+		{"two looks", 3, []weir.Descriptor{own(0, 0), own(0, 0), own(0, 1)}, []bool{true, true, false}},
+		{"a cost that never fits", 0, []weir.Descriptor{own(0, 0), own(0, 5)}, []bool{true, false}},
+		{"a look at a tighter limit", 0, []weir.Descriptor{own(1, 0), own(5, 3)}, []bool{true, true}},
+		{"a look at a wider limit", 0, []weir.Descriptor{own(5, 0), own(1, 3)}, []bool{true, false}},
+		{"only looks", 3, []weir.Descriptor{own(1, 0), own(5, 0)}, []bool{false, true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := enginetest.NewEnvoy(t, "domain: d\ndescriptors:\n  - {key: tenant, rate_limit: {unit: hour, requests_per_unit: 3}}\n",
+				policy.Options{EnvoyCompat: true}, engine.Options{})
+			r, d := weir.Request{Domain: "d"}, weir.Decision{}
+			if first := c.asked[0].Limit; c.before > 0 {
+				limit := int64(0)
+				if first != nil {
+					limit = 100 // the counter of limits that come along
+				}
+				r.Descriptors = []weir.Descriptor{own(limit, c.before)}
+				if err := e.Check(t.Context(), &r, &d); err != nil || !d.Allowed() {
+					t.Fatal(err, d.Verdict)
+				}
+			}
+			r.Descriptors = c.asked
+			if err := e.Check(t.Context(), &r, &d); err != nil {
+				t.Fatal(err)
+			}
+			all := true
+			for i, want := range c.ok {
+				all = all && want
+				if got := d.Charges[i].Outcome.OK; got != want {
+					t.Errorf("descriptor %d: %v", i+1, got)
+				}
+			}
+			if d.Allowed() != all {
+				t.Errorf("verdict %v", d.Verdict)
+			}
+		})
+	}
+}

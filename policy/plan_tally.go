@@ -61,11 +61,13 @@ func (p *Plan) judgeUses(e *weir.Entry) {
 	for i := range p.Uses {
 		at := p.Uses[i].Charge
 		told := e.Outcomes[at]
-		if told.OK || !p.Retell(i, &told) {
+		if told.OK {
 			continue
 		}
-		shared |= 1 << at
-		if !told.OK {
+		if p.Retell(i, &told) {
+			shared |= 1 << at
+		}
+		if !told.OK { // by its own limit, or as the store has said of it
 			over |= 1 << at
 		}
 	}
@@ -83,7 +85,8 @@ func (p *Plan) judgeUses(e *weir.Entry) {
 func (p *Plan) Retell(i int, o *weir.Outcome) bool {
 	u := &p.Uses[i]
 	c := &p.Charges[u.Charge]
-	if c.Cost == u.Cost || o.Granted != c.Cost || c.Meter.Machine != weir.Window || c.Mode == weir.Refund {
+	alone := c.Cost == u.Cost && c.Meter == u.Meter // others, if any, cost nothing and ask no other limit of it
+	if alone || o.Granted != c.Cost || c.Meter.Machine != weir.Window || c.Mode == weir.Refund {
 		return false
 	}
 	used := o.Before.Used

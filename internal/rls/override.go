@@ -40,7 +40,10 @@ func (o *overrides) meter(in askedLimit, compat bool) (*weir.Meter, *weir.Error)
 	if m != nil {
 		return m, nil
 	}
-	m, err := weir.NewMeter(l)
+	m, err := &weir.Meter{Limit: l}, error(nil) // of 0: nothing fits, and nothing is counted
+	if l.Count > 0 {
+		m, err = weir.NewMeter(l)
+	}
 	if err != nil {
 		e, _ := errors.AsType[*weir.Error](err)
 		return nil, &weir.Error{Code: weir.CodeInvalid, Field: "limit." + e.Field, Message: e.Message, Hint: e.Hint}

@@ -46,8 +46,9 @@ func statusOf(d *weir.Decision, descriptor int) (out status) {
 	}
 	c := tightest(d, descriptor)
 	if c == nil {
-		// Decided without the store, or by a rule that admits nothing.
-		out.code = codeOf(d.Allowed())
+		// Decided without the store; else a look at a limit of 0, which denies nothing
+		// by itself, whoever else does.
+		out.code = codeOf(d.Allowed() || d.Reason == weir.ReasonExhausted)
 		return out
 	}
 	out.code = codeOf(c.Outcome.OK || c.Mode == weir.Shadow)
@@ -58,9 +59,12 @@ func statusOf(d *weir.Decision, descriptor int) (out status) {
 	return out
 }
 
-// keepLeast makes s the other status, if that has a limit with less left.
+// keepLeast makes s the other status, if that has a limit with less left. As in
+// envoyproxy/ratelimit one that denies goes before all others, and the last before
+// the first.
 func (s *status) keepLeast(other *status) {
-	if other.limited && (!s.limited || other.remaining < s.remaining) {
+	const over = pb.RateLimitResponse_OVER_LIMIT
+	if other.limited && (!s.limited || other.code == over || s.code != over && other.remaining < s.remaining) {
 		*s = *other
 	}
 }

@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	common "github.com/envoyproxy/go-control-plane/envoy/extensions/common/ratelimit/v3"
 	pb "github.com/envoyproxy/go-control-plane/envoy/service/ratelimit/v3"
+	typev3 "github.com/envoyproxy/go-control-plane/envoy/type/v3"
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/weirlimit/weir"
@@ -33,6 +35,66 @@ func testHeaders(t *testing.T, by lane) {
 	}
 	if out := s.ask(0, d("nosuch", "x")); len(out.GetResponseHeadersToAdd()) != 0 {
 		t.Errorf("without a limit: %v", out)
+	}
+}
+
+// TestHeadersOfTheLastThatDenies: as envoyproxy/ratelimit has it, whoever has as
+// little left.
+func TestHeadersOfTheLastThatDenies(t *testing.T) {
+	const two = "domain: test\ndescriptors:\n" +
+		"  - {key: one, rate_limit: {unit: day, requests_per_unit: 1}}\n" +
+		"  - {key: two, rate_limit: {unit: day, requests_per_unit: 2}}\n"
+	for _, by := range lanes {
+		t.Run(string(by), func(t *testing.T) {
+			s := serve(t, by, memstore.New(), rls.Options{Compat: true, Headers: rls.Headers{Enabled: true}}, two)
+			limit := func(descriptors ...*common.RateLimitDescriptor) string {
+				t.Helper()
+				return s.ask(0, descriptors...).GetResponseHeadersToAdd()[0].GetValue()
+			}
+			s.ask(2, d("two", "used"))
+			if got := limit(d("one", "a"), d("two", "used")); got != "2" {
+				t.Errorf("one used up, one over: RateLimit-Limit %s", got)
+			}
+			if got := limit(d("one", "a"), d("two", "used")); got != "2" {
+				t.Errorf("both over: RateLimit-Limit %s", got)
+			}
+			if got := limit(d("two", "used"), d("one", "a")); got != "1" {
+				t.Errorf("both over, the other way: RateLimit-Limit %s", got)
+			}
+			if got := limit(d("two", "used"), d("one", "b")); got != "2" {
+				t.Errorf("one over, one used up: RateLimit-Limit %s", got)
+			}
+		})
+	}
+}
+
+// TestLimitOfZeroThatComesAlong denies: an error would have Envoy let it pass.
+func TestLimitOfZeroThatComesAlong(t *testing.T) {
+	for _, by := range lanes {
+		for _, compat := range []bool{false, true} {
+			s := serve(t, by, memstore.New(), rls.Options{Compat: compat}, config)
+			none := d("anything", "a")
+			none.Limit = &common.RateLimitDescriptor_RateLimitOverride{Unit: typev3.RateLimitUnit_DAY}
+			for range 2 {
+				out := s.ask(0, none)
+				st := out.GetStatuses()[0]
+				if out.GetOverallCode() != over || st.GetCode() != over || st.GetCurrentLimit().GetRequestsPerUnit() != 0 || st.GetCurrentLimit().GetUnit() != pb.RateLimitResponse_RateLimit_DAY {
+					t.Errorf("%s, compat %v: %v", by, compat, out)
+				}
+			}
+		}
+	}
+}
+
+// TestLookAtALimitOfZero is no denial of its own beside one that is.
+func TestLookAtALimitOfZero(t *testing.T) {
+	const zero = "domain: test\ndescriptors:\n  - {key: zero, rate_limit: {unit: day, requests_per_unit: 0}}\n"
+	for _, by := range lanes {
+		s := serve(t, by, memstore.New(), rls.Options{Compat: true}, zero)
+		out := s.ask(0, withHits(d("zero", "a"), 0), d("zero", "b"))
+		if st := out.GetStatuses(); out.GetOverallCode() != over || st[0].GetCode() == over || st[1].GetCode() != over {
+			t.Errorf("%s: %v", by, out)
+		}
 	}
 }
 
